@@ -14,8 +14,7 @@ import pytest
 import tcsmt
 import tcsmt.testing
 from tcsmt.interface.api.stored_products import stored_product
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS
 from tcsmt.matrix_units.arithmetic.words import to_words, unsigned
 
 F16, F32 = np.dtype(np.float16), np.dtype(np.float32)

@@ -12,8 +12,7 @@ import pytest
 
 import tcsmt
 from tcsmt.interop.exports.webassembly import unit_script
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS
 from tcsmt.matrix_units.arithmetic.words import to_word
 from tcsmt.matrix_units.files.word_files import vector_of
 from tcsmt.matrix_units.models.file_texts import table_of_format

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 from tcsmt.language.terms import FALSE, TRUE, Term, substitute, umax
 from tcsmt.language.write.llvm import Emitter, container, over_groups
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.datapath import decode
-from tcsmt.matrix_units.arithmetic.formats import Format, Specials
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, Specials
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model
 

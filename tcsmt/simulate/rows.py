@@ -12,8 +12,7 @@ import numpy as np
 
 from tcsmt.language.run import jit
 from tcsmt.language.run.arrays import Program
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import float_format
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, float_format
 from tcsmt.matrix_units.arithmetic.words import from_words, operand_words, to_words, unsigned
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.simulate.compiled import compiled, kernel

@@ -24,8 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tcsmt.language.run import jit
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, Format, float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.catalogue.digests import models_named

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.formats import Format, format_named
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat, integers_from
+from tcsmt.matrix_units.arithmetic.formats import Format, IntegerFormat, format_named, integers_from
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import IntegerDotAdd
 from tcsmt.programs.recipes.emulation.schemes import Emulation, Residues, Slices

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
+from tcsmt.matrix_units.arithmetic.formats import INTEGERS
 from tcsmt.matrix_units.models import IntegerDotAdd
 
 __all__ = ["INTEGER_UNITS", "VNNI"]

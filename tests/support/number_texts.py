@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS
 
 __all__ = ["TEXTS", "cases"]
 

@@ -12,7 +12,7 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.exactness.largest import Exactness, exact
 from tcsmt.analysis.exactness.search import UnitSubject
 from tcsmt.analysis.exactness.units import ExactUnit
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import IntegerFormat
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.prove.engine.solving import Solving

@@ -24,9 +24,8 @@ from tcsmt.analysis.error import magnitude
 from tcsmt.language.graphs.bounds import Bounds
 from tcsmt.language.macros import leading_zeros
 from tcsmt.language.terms import TRUE, Term, all_of, any_of, const, substitute, var, variables
-from tcsmt.matrix_units.arithmetic.any_format import leading_exponent
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, accumulate, decode
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import Format, leading_exponent
 from tcsmt.matrix_units.arithmetic.integers import Integer, signed, signed_word
 from tcsmt.prove.certificates.derivation import characterised
 from tcsmt.support.errors import InternalError, TcsmtError

@@ -14,7 +14,7 @@ import numpy as np
 from tcsmt.analysis.exactness.search import chained, in_instructions
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, const, var
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import IntegerFormat
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.programs.recipes.emulation.schemes import Emulation, Residues, Slices
 from tcsmt.programs.recipes.emulation.slicing import Slicing, digit_word

@@ -20,7 +20,7 @@ from tcsmt.analysis.emulation.cut_lemmas import prove
 from tcsmt.analysis.emulation.replay import replayed
 from tcsmt.analysis.exactness.lattice import Inexact
 from tcsmt.analysis.exactness.search import Subject
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.programs.recipes.emulation.arrays import multiply
 from tcsmt.programs.recipes.emulation.schemes import Emulation, Residues, Slices

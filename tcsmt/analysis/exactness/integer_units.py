@@ -17,7 +17,7 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.bounds.steps import Source, StepResult
 from tcsmt.analysis.exactness.lattice import ZERO, Inexact, Lattice
 from tcsmt.language.terms import Term, const, substitute, var
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import IntegerFormat
 from tcsmt.matrix_units.models import IntegerDotAdd, Kind, Stage
 from tcsmt.support.invariants import checked_cast
 

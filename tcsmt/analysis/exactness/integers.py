@@ -15,9 +15,8 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.exactness.certified import certify_sums
 from tcsmt.analysis.exactness.sums import exact_below, most_bits
 from tcsmt.language.run.exact import evaluate
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
-from tcsmt.matrix_units.arithmetic.formats import float_format
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model, Operands

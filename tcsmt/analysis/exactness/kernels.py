@@ -24,7 +24,7 @@ from tcsmt.analysis.exactness.lattice import (
 from tcsmt.analysis.exactness.on_lattices import LatticeRules
 from tcsmt.analysis.exactness.units import ExactUnit
 from tcsmt.language.terms import substitute, var
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.arithmetic.ieee import Operation, RoundedSum, Zeros
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.kernels.reduction import Reduction

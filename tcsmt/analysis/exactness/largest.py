@@ -16,7 +16,7 @@ from typing import Any
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.exactness.lattice import Lattice, integers_up_to, largest_integer, missing_integer
 from tcsmt.analysis.exactness.search import LONGEST, Inputs, Subject, counterexample
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction
 from tcsmt.support.invariants import not_none

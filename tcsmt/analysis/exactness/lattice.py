@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, leading_exponent
-from tcsmt.matrix_units.arithmetic.formats import float_format
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, IntegerFormat, float_format, leading_exponent
 
 
 class Inexact(Exception):

@@ -17,9 +17,7 @@ import numpy as np
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.exactness.lattice import ZERO, Inexact, Lattice
 from tcsmt.analysis.exactness.units import IEEE, ExactUnit, require_held
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format, float_format
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, float_format
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.steps.program import ProductRun

@@ -20,7 +20,7 @@ from tcsmt.analysis.exactness.lattice import Inexact, Lattice, integers_up_to
 from tcsmt.analysis.exactness.units import ExactUnit
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.run.exact import evaluate
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.programs.kernels.gemm import gemm

@@ -13,9 +13,7 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.exactness.largest import exact
 from tcsmt.analysis.exactness.search import UnitSubject
 from tcsmt.analysis.exactness.units import ExactUnit
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import float_format
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, IntegerFormat, float_format
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.results import markdown

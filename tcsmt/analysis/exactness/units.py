@@ -22,8 +22,7 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, Source, Step, StepResult, steps_of
 from tcsmt.analysis.exactness.integer_units import IntegerStep, integer_steps
 from tcsmt.analysis.exactness.lattice import ZERO, Inexact, Lattice
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, power_text
-from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, float_format, power_text
 from tcsmt.matrix_units.models import IntegerDotAdd, Model
 
 IEEE = "an IEEE operation gives its exact result where the format has it (754-2019, 4.3)"

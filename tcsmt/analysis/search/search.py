@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from tcsmt.analysis.search.climb import climbed
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.boundary_words import FractionKind, fractions, from_fields
 from tcsmt.matrix_units.arithmetic.conversion import floats
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
 from tcsmt.matrix_units.arithmetic.words import to_words
 from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.programs.recipes.arrays import simulate

@@ -30,8 +30,7 @@ from tcsmt.analysis.bounds.gradual_loss import GradualSum
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, Source, StepResult, steps_of
 from tcsmt.analysis.tolerance.upward import number_above
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, float_format
 from tcsmt.matrix_units.models import Model
 
 #: What is taken from the standard.

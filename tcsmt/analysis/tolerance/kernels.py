@@ -18,9 +18,8 @@ from tcsmt.analysis.tolerance.instruction import (
     instruction_loss,
     least_exponent,
 )
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
-from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, float_format
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.programs.kernels.reduction import Reduction

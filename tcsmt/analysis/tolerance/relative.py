@@ -26,8 +26,7 @@ from tcsmt.analysis.tolerance.exact import in_kernel
 from tcsmt.analysis.tolerance.instruction import InstructionLoss, instruction_loss
 from tcsmt.analysis.tolerance.shares import ChainShares, Pieces, Share, ShareRules
 from tcsmt.analysis.tolerance.upward import number_above
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.programs.recipes.algorithm import Algorithm

@@ -17,8 +17,7 @@ import numpy as np
 from tcsmt.analysis.bounds.compensated import KNUTH
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.tolerance.upward import added, number_above, scaled
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, float_format
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.steps.program import ProductRun

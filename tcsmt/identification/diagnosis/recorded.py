@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
-from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, float_format
 from tcsmt.programs.kernels.elements import SampledElements, on_elements
 from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.support.errors import TcsmtError

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.identification.kernels.regions import MatrixBlock
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, IntegerFormat
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.programs.kernels.epilogue import PLAIN, Epilogue
 from tcsmt.programs.kernels.expression import expression

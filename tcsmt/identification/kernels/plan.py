@@ -16,9 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, IntegerFormat, float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.programs.kernels.elements import SampledElements, on_elements
 from tcsmt.programs.kernels.kernel import Kernel

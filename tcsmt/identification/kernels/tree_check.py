@@ -11,8 +11,7 @@ import numpy as np
 from tcsmt.identification.kernels.tree import SumTree
 from tcsmt.identification.kernels.tree_order import MatrixProduct
 from tcsmt.identification.kernels.tree_results import order_data, random_words, results
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
 from tcsmt.support.text import counted
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.programs.kernels.chain_steps import Elements, Link, Walk, common_links, walk
 from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.programs.kernels.reduction import Reduction

@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.identification.units.classical import BlackBox
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.simulate.rows import Words, run_words

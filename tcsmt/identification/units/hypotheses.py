@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tcsmt.identification.units.questions import Questions
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.models import Model
 from tcsmt.support.elimination import surviving

@@ -21,8 +21,7 @@ from tcsmt.identification.units.hypotheses import TooMany
 from tcsmt.identification.units.ieee_family import IeeeFamily, Table, standard_orders
 from tcsmt.identification.units.ieee_questions import Units, is_plain, mixed, plain
 from tcsmt.identification.units.questions import Questions, rules_of_words, zero_words
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.support.elimination import best_split

@@ -17,8 +17,7 @@ from tcsmt.identification.units.hypotheses import Hypotheses
 from tcsmt.identification.units.ieee_hypotheses import IeeeHypotheses
 from tcsmt.identification.units.questions import Questions
 from tcsmt.identification.units.vectors import mixed, ordinary
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, IntegerFormat
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.catalogue import rows as catalogue_rows
 from tcsmt.matrix_units.models import FusedDotAdd, IntegerDotAdd, Model

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from tcsmt.identification.units.family import Family
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.boundary_words import FractionKind, mixed_fractions
-from tcsmt.matrix_units.arithmetic.formats import Format, Specials
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, Specials
 from tcsmt.matrix_units.arithmetic.nans import NanCase, NanRule
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Operands

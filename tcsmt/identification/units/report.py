@@ -16,7 +16,7 @@ from tcsmt.identification.units.plan import Candidates, Planned, PlanNode, candi
 from tcsmt.identification.units.questions import Questions
 from tcsmt.identification.units.recorded import Best
 from tcsmt.identification.units.search import Outcome
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.simulate.measured.dataset import DataSet
 from tcsmt.support.text import agreeing, counted
 

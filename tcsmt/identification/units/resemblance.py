@@ -21,8 +21,7 @@ from tcsmt.identification.units.ieee_questions import is_plain, plain
 from tcsmt.identification.units.kinds import FusedHypotheses, IntegerHypotheses, hypotheses_of, known
 from tcsmt.identification.units.plan import candidates
 from tcsmt.identification.units.questions import Questions, zero_words
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, Format, float_format
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, IeeeParameters, IntegerDotAdd, Model
 from tcsmt.simulate.rows import Words, joined_words, run_words
 from tcsmt.support.elimination import surviving

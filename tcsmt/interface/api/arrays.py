@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat
 from tcsmt.matrix_units.arithmetic.packing import unpack
 from tcsmt.matrix_units.arithmetic.words import dtype_of
 from tcsmt.matrix_units.files.arrays import read_array as read_npy

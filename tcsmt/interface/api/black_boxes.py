@@ -15,8 +15,7 @@ from tcsmt.identification.units.family import Family
 from tcsmt.interface.api.implementations import device_identity, of_arrays
 from tcsmt.interface.api.units import Unit, UnitLike, side_of
 from tcsmt.interop.hardware.run import Device
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import format_named
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, format_named
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.matrix_units.resolve import NamedSide

@@ -8,8 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from tcsmt.interface.api.units import UnitLike, side_of
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format, format_named
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, format_named
 from tcsmt.matrix_units.models.file_texts import table_of_format
 from tcsmt.prove.statements.finding import shown
 from tcsmt.support.floats import ieee_floats

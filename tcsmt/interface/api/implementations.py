@@ -18,7 +18,7 @@ from tcsmt.interface.api.units import Unit
 from tcsmt.interop.hardware.run import Device
 from tcsmt.interop.implementations.batches import Batches
 from tcsmt.interop.implementations.check import Implementation
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.word_files import batch, result_type

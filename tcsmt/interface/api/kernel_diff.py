@@ -21,9 +21,8 @@ from tcsmt.interface.api.views import WitnessView
 from tcsmt.interface.pictures.difference_page import as_page
 from tcsmt.interface.pictures.drawing import Sheet
 from tcsmt.interface.pictures.text import as_text
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, leading_exponent
 from tcsmt.matrix_units.arithmetic.conversion import floats
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, format_named
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, Format, format_named, leading_exponent
 from tcsmt.matrix_units.arithmetic.words import format_of, operand_words, to_words
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.programs.kernels.chain_steps import Elements, walk

@@ -20,9 +20,8 @@ from tcsmt.identification.kernels.plan import Plan, planned
 from tcsmt.interface.api.arrays import as_numpy
 from tcsmt.interface.api.taking import rows_for_operands
 from tcsmt.interface.api.units import UnitLike
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
-from tcsmt.matrix_units.arithmetic.formats import Format, format_named
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, format_named
 from tcsmt.matrix_units.arithmetic.words import format_of, from_words
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.arrays import stored_form

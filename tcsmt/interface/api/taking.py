@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.interface.api.units import UnitLike, side_of
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, format_named
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, Format, IntegerFormat, format_named
 from tcsmt.matrix_units.arithmetic.words import dtype_of, format_of
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.row import by_use

@@ -31,9 +31,8 @@ from tcsmt.identification.diagnosis.diagnose import Diagnosis, diagnose
 from tcsmt.identification.diagnosis.recorded import RecordedResult
 from tcsmt.interface.api.arrays import as_numpy
 from tcsmt.interface.api.taking import formats_of, kernel_for_operands
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import converted, floats
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, Format, float_format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.arithmetic.words import format_of, operand_words, to_words
 from tcsmt.matrix_units.models import Model

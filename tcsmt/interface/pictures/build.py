@@ -21,10 +21,8 @@ from tcsmt.interface.pictures.drawing import (
     Picture,
 )
 from tcsmt.language.terms import Term, operands_first, variables
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
-from tcsmt.matrix_units.arithmetic.formats import Format, float_format
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat, decimal_text
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, decimal_text, float_format
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Model, Stage
 from tcsmt.matrix_units.models.stages import Kind, where_text

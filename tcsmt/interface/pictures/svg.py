@@ -20,7 +20,7 @@ from tcsmt.interface.pictures.drawing import (
     Sheet,
     Table,
 )
-from tcsmt.matrix_units.arithmetic.any_format import power_text
+from tcsmt.matrix_units.arithmetic.formats import power_text
 
 _CELL, _GAP, _LINE, _SPACE = 12, 34, 20, 6
 #: Widths of a character: of text, small text and headings.

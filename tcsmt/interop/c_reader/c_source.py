@@ -20,8 +20,7 @@ from tcsmt.interop.c_reader.llvm_module import Function, Int, Module, Pointer
 from tcsmt.interop.c_reader.llvm_reader import read_llvm
 from tcsmt.language.terms import Term, const, expand, operands_first, var
 from tcsmt.language.write.btor2 import Btor2
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, IntegerFormat
 from tcsmt.matrix_units.models.circuit import SCALES, Port
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving

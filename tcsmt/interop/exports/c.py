@@ -8,7 +8,7 @@ from tcsmt.interop.exports.design import Design
 from tcsmt.language.graphs.limbs import fitted
 from tcsmt.language.terms import Term
 from tcsmt.language.write.c99 import C99, HELPERS, container, literal, type_of
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.simulate.kernel_source import OperandArray
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from tcsmt.language.terms import Term, expand
 from tcsmt.language.write.llvm import schedule
 from tcsmt.language.write.operators import distinct, identifier
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.file_texts import is_known, table_of_format

@@ -14,8 +14,8 @@ from tcsmt.interop.exports.design import Design
 from tcsmt.language.graphs.limbs import fitted
 from tcsmt.language.terms import Term, variables
 from tcsmt.language.write.webassembly import module
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.models import Model, Stage
 from tcsmt.matrix_units.models.file_texts import table_of_format
 from tcsmt.matrix_units.models.stages import Value, Where

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 
 #: Of a, b, c and d.
 Formats = tuple[AnyFormat, AnyFormat, AnyFormat, AnyFormat]

@@ -17,8 +17,7 @@ from tcsmt.interop.implementations.port_lanes import DeclaredPorts
 from tcsmt.interop.implementations.rtl import read_rtl
 from tcsmt.interop.implementations.suffixes import BTOR2, RTL, C
 from tcsmt.language.read.btor2_reader import read_btor2
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import format_named
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, format_named
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.circuit import SCALES, Circuit, Port, UndrivenBits, read_constants

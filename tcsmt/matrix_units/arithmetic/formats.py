@@ -1,7 +1,10 @@
 """Formats of matrix units: one frozen description each, decode and encode.
 
-A finite floating-point value is ``(-1)^sign * significand * 2^exponent`` with the significand in [1, 2) for
-normal numbers and in [0, 1) at the smallest exponent ``e_min`` for subnormal numbers and zero.
+Every format has words of so many bits, and the exact value of each. A floating-point value that is finite is
+``(-1)^sign * significand * 2^exponent`` with the significand in [1, 2) for normal numbers and in [0, 1) at
+the smallest exponent ``e_min`` for subnormal numbers and zero. Integer and fixed-point formats have words in
+two's complement, or unsigned ones.
+
 Sources: IEEE 754-2019; OCP 8-bit Floating Point and Microscaling (MX) specifications 1.0 for e4m3,
 e5m2, e2m3, e3m2, e2m1, e8m0; MMA-Sim appendix A for tf32, ue4m3 and the fnuz formats. The formats
 e5m10fn, e8m7fn, e8m10fn and e8m23fn have the fields of FP16, BF16, TF32 and FP32 and no special values: "fn"
@@ -10,14 +13,134 @@ is ml_dtypes' suffix for finite numbers (Tenstorrent's registers; tt-isa-documen
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, leading_exponent, power_text
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
 from tcsmt.support.errors import AmbiguousName, TcsmtError, choose
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnyFormat(ABC):
+    """A floating-point, integer or fixed-point format.
+
+    name: as in PTX, and as ``--a-format`` takes it.
+    """
+
+    name: str
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Return how many bits a stored word has."""
+
+    @property
+    @abstractmethod
+    def signed(self) -> bool:
+        """Return whether there are negative numbers, whose words have the highest bit set."""
+
+    @property
+    @abstractmethod
+    def largest_finite_word(self) -> int:
+        """Return the word of the largest finite number."""
+
+    @property
+    @abstractmethod
+    def has_infinity(self) -> bool:
+        """Return whether the format has infinities."""
+
+    @property
+    @abstractmethod
+    def infinity_word(self) -> int:
+        """Return the magnitude word of infinity; the largest finite number's where there is none."""
+
+    @property
+    @abstractmethod
+    def has_negative_zero(self) -> bool:
+        """Return whether the format has a word for -0."""
+
+    @property
+    @abstractmethod
+    def nan_word(self) -> int | None:
+        """Return the word that is preferred for NaN; None without NaNs."""
+
+    @property
+    def largest_finite(self) -> Fraction:
+        """Return the largest finite value."""
+        return self.value(self.largest_finite_word)
+
+    @property
+    def sign_bit(self) -> int:
+        """Return the position of the sign bit in the word."""
+        return self.width - 1
+
+    @property
+    def hex_digits(self) -> int:
+        """Return how many hexadecimal digits a word has."""
+        return -(-self.width // 4)
+
+    def hex(self, word: int) -> str:
+        """Return the word as hexadecimal text, all digits."""
+        return f"0x{word:0{self.hex_digits}x}"
+
+    def is_special(self, word: int) -> bool:
+        """Return whether the word is not a finite number."""
+        return self.is_nan(word) or self.is_infinite(word)
+
+    @abstractmethod
+    def holds(self, other: AnyFormat) -> bool:
+        """Return whether the other is a format of the same kind, and this one has its finite numbers."""
+
+    @abstractmethod
+    def is_nan(self, word: int) -> bool:
+        """Return whether the word is a NaN."""
+
+    @abstractmethod
+    def is_infinite(self, word: int) -> bool:
+        """Return whether the word is an infinity."""
+
+    @abstractmethod
+    def value(self, word: int) -> Fraction:
+        """Return the exact value of a finite word. Raises ValueError for NaNs and infinities."""
+
+    @abstractmethod
+    def word(self, value: Fraction) -> int:
+        """Return the word of a value. Raises ValueError where the value is not representable."""
+
+    @abstractmethod
+    def nearest_word(self, value: Fraction) -> int:
+        """Return the word of the nearest value, the even one of two. Raises ValueError beyond the format."""
+
+    @abstractmethod
+    def fields_text(self, word: int) -> str:
+        """Return the word's bits, as people read them."""
+
+    @abstractmethod
+    def describe(self, word: int) -> str:
+        """Return the value as people write it."""
+
+
+def leading_exponent(value: Fraction) -> int:
+    """Return the largest e with 2^e <= abs(value), which is not 0."""
+    over, under = abs(value.numerator), value.denominator
+    exponent = over.bit_length() - under.bit_length()
+    return exponent - (over << max(-exponent, 0) < under << max(exponent, 0))
+
+
+def power_text(value: Fraction) -> str:
+    """Return a non-negative dyadic value as ``significand·2^exponent`` (exact)."""
+    if value == 0:
+        return "0"
+    exponent = value.numerator.bit_length() - value.denominator.bit_length()
+    significand = value / Fraction(2) ** exponent
+    digits = significand.denominator.bit_length() - 1
+    scaled = significand.numerator * 10**digits // significand.denominator
+    text = f"{scaled // 10**digits}.{scaled % 10**digits:0{digits}d}" if digits else str(scaled)
+    if exponent == 0:
+        return text
+    return f"2^{exponent}" if significand == 1 else f"{text}·2^{exponent}"
 
 
 class Specials(Enum):
@@ -235,6 +358,143 @@ class Format(AnyFormat):
         if self.is_infinite(word):
             return f"{sign}inf"
         return sign + power_text(abs(self.value(word)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntegerFormat(AnyFormat):
+    """An integer or fixed-point format: every word is a number, ``word * 2^-fraction_bits``.
+
+    bits: of a word. signed: two's complement; else unsigned.
+    fraction_bits: bits below the binary point; 0: integers.
+    """
+
+    bits: int
+    signed: bool = True
+    fraction_bits: int = 0
+
+    def __post_init__(self) -> None:
+        least = 1 + self.signed
+        if self.bits < least:
+            raise TcsmtError(f"bits = {self.bits}: must be {least} or more")
+        if self.fraction_bits < 0:
+            raise TcsmtError(f"fraction_bits = {self.fraction_bits}: must be 0 or more")
+
+    @property
+    def width(self) -> int:
+        """Return how many bits a word has."""
+        return self.bits
+
+    @property
+    def low(self) -> int:
+        """Return the smallest number, in units of the last bit."""
+        return -(1 << (self.bits - 1)) if self.signed else 0
+
+    @property
+    def high(self) -> int:
+        """Return the largest number, in units of the last bit."""
+        return (1 << (self.bits - self.signed)) - 1
+
+    @property
+    def limits(self) -> str:
+        """Return which numbers there are, in words."""
+        ends = f"{self.describe(self.word_of_count(self.low))} to {self.describe(self.high)}"
+        return f"{ends}, in steps of 2^-{self.fraction_bits}" if self.fraction_bits else f"{ends}, whole"
+
+    @property
+    def largest_finite_word(self) -> int:
+        """Return the word of the largest number."""
+        return self.high
+
+    @property
+    def has_infinity(self) -> bool:
+        """Return False: there is none."""
+        return False
+
+    @property
+    def has_negative_zero(self) -> bool:
+        """Return False: there is none."""
+        return False
+
+    @property
+    def nan_word(self) -> None:
+        """Return None: there is none."""
+        return None
+
+    @property
+    def infinity_word(self) -> int:
+        """Return the word of the largest number: there is no infinity."""
+        return self.high
+
+    def holds(self, other: AnyFormat) -> bool:
+        """Return whether the other is an integer or fixed-point format, and this one has its numbers."""
+        if not isinstance(other, IntegerFormat):
+            return False
+        more = self.fraction_bits - other.fraction_bits
+        return more >= 0 and self.low <= other.low << more and other.high << more <= self.high
+
+    def is_nan(self, word: int) -> bool:
+        """Return False: no word is a NaN."""
+        return False
+
+    def is_infinite(self, word: int) -> bool:
+        """Return False: no word is an infinity."""
+        return False
+
+    def count(self, word: int) -> int:
+        """Return the number of a word in units of the last bit."""
+        return word - (1 << self.bits) if self.signed and word >> self.sign_bit else word
+
+    def word_of_count(self, count: int) -> int:
+        """Return the word of so many units of the last bit, a number that the format has."""
+        return count % (1 << self.bits)
+
+    def value(self, word: int) -> Fraction:
+        """Return the exact value of a word."""
+        return Fraction(self.count(word), 1 << self.fraction_bits)
+
+    def word(self, value: Fraction) -> int:
+        """Return the word of a value. Raises ValueError where the value is not representable."""
+        count = value * (1 << self.fraction_bits)
+        if count.denominator != 1 or not self.low <= count <= self.high:
+            raise ValueError(f"{value} is not a valid {self.name} value")
+        return self.word_of_count(int(count))
+
+    def nearest_word(self, value: Fraction) -> int:
+        """Return the word of the nearest value, the even one of two. Raises ValueError beyond the format."""
+        return self.word(Fraction(round(value * (1 << self.fraction_bits)), 1 << self.fraction_bits))
+
+    def fields_text(self, word: int) -> str:
+        """Return the bits of the word, and how they are read."""
+        point = f", {self.fraction_bits} below the binary point" if self.fraction_bits else ""
+        kind = "two's complement" if self.signed else "unsigned"
+        return f"{kind} {word:0{self.bits}b}{point}"
+
+    def describe(self, word: int) -> str:
+        """Return the value in decimal digits, exact."""
+        return decimal_text(self.value(word))
+
+
+def integers_from(low: int, high: int, fraction_bits: int = 0) -> IntegerFormat:
+    """Return the narrowest signed format with the numbers from low to high, in units of the last bit."""
+    bits = 1 + max(high, -low - 1, 1).bit_length()
+    name = f"s{bits}" + (f"f{fraction_bits}" if fraction_bits else "")
+    return IntegerFormat(name=name, bits=bits, fraction_bits=fraction_bits)
+
+
+def decimal_text(value: Fraction) -> str:
+    """Return a dyadic value in decimal digits, exact."""
+    integer, rest = divmod(abs(value), 1)
+    digits = rest.denominator.bit_length() - 1
+    decimal = f"{integer}.{int(rest * 10**digits):0{digits}d}" if rest else str(integer)
+    return f"-{decimal}" if value < 0 else decimal
+
+
+#: The integers of matrix units, named as in PTX.
+INTEGERS: dict[str, IntegerFormat] = {
+    f"{letter}{bits}": IntegerFormat(name=f"{letter}{bits}", bits=bits, signed=letter == "s")
+    for bits in (4, 8, 16, 32, 64)
+    for letter in "su"
+}
 
 
 def _ieee(name: str, exponent_bits: int, fraction_bits: int, ignored_low_bits: int = 0) -> Format:

@@ -15,10 +15,8 @@ from functools import partial
 
 from tcsmt.language.terms import FALSE, TRUE, Macro, Term, all_of, const, total
 from tcsmt.matrix_units.arithmetic import datapath as dp
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, Specials
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, Format, IntegerFormat, Specials
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 
 _TRUNCATE, _NEAREST = ROUNDINGS["RTZ"], ROUNDINGS["RNE"]

@@ -13,8 +13,7 @@ import numpy as np
 
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic import datapath as dp
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format, Specials, float_format, format_named
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, Specials, float_format, format_named
 from tcsmt.support.errors import TcsmtError, choose
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import (
     OPERAND_RULES,
     converted,
@@ -21,8 +20,7 @@ from tcsmt.matrix_units.arithmetic.conversion import (
     operand_rule,
     rounded_word,
 )
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS, IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS, AnyFormat, Format, IntegerFormat
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted

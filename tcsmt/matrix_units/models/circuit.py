@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 
 from tcsmt.language.read.btor2_reader import Btor2File, Btor2Line, read_btor2
 from tcsmt.language.terms import Term, const, substitute, var, variables
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
 from tcsmt.matrix_units.models.base import Model, Terms
 from tcsmt.matrix_units.models.files import KINDS
 from tcsmt.matrix_units.models.parameters import choice

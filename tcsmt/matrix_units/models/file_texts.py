@@ -8,9 +8,8 @@ import re
 import textwrap
 from dataclasses import fields
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.format_tables import SPECIALS, format_of_table
-from tcsmt.matrix_units.arithmetic.formats import Specials, format_named
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Specials, format_named
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models.base import Model

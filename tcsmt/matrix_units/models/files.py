@@ -16,9 +16,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.format_tables import format_of_table
-from tcsmt.matrix_units.arithmetic.formats import format_named
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, format_named
 from tcsmt.matrix_units.models import (
     DotThenAdd,
     FusedDotAdd,

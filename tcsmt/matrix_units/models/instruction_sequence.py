@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from tcsmt.language.terms import Term
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.models.base import Model, Terms
 from tcsmt.matrix_units.models.stages import SequencePlace, Stage
 

@@ -8,9 +8,7 @@ from functools import cache, partial
 from numbers import Integral
 from typing import Any, ClassVar
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format, format_named
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, format_named
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import Rounding, rounding_named
 from tcsmt.support.errors import TcsmtError, choose

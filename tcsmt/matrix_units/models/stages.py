@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from tcsmt.language.terms import Term
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.arithmetic.ieee import Operation
 
 

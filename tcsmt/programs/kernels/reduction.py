@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format, format_named
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, format_named
 from tcsmt.programs.steps.trees import TREES, summed
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.floats import ieee_floats

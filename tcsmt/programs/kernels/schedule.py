@@ -12,9 +12,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS, IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import (
+    FORMATS,
+    INTEGERS,
+    AnyFormat,
+    Format,
+    IntegerFormat,
+    float_format,
+)
 from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.words import dtype_of, unsigned
 from tcsmt.matrix_units.models import Model

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.steps.program import UnitProgram, Value
 from tcsmt.programs.written.places import parts_of

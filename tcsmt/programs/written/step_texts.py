@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format, float_format, format_named
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, float_format, format_named
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding, rounding_named
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.steps.functions import FUNCTIONS

@@ -14,7 +14,7 @@ from typing import Any
 
 from tcsmt.language.terms import Term, operands_first, var
 from tcsmt.matrix_units.arithmetic import ieee
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.base import Call
 from tcsmt.matrix_units.models.file_texts import is_known, table_of_format

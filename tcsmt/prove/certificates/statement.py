@@ -22,7 +22,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from tcsmt.language.terms import TRUE, Term, all_of, var, variables
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.models import Model, Operands, Trace
 from tcsmt.matrix_units.models.base import Call, Terms
 from tcsmt.prove.certificates.encoding import TermReader

@@ -12,10 +12,8 @@ from itertools import chain
 import numpy as np
 
 from tcsmt.language.run.arrays import Program, storage
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.boundary_words import FractionKind, from_fields, mixed_fractions
-from tcsmt.matrix_units.arithmetic.formats import Format, float_format
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, float_format
 from tcsmt.prove.engine.witnesses import cost, shorten
 from tcsmt.prove.statements.question import Question
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import TRUE, Term, all_of, operands_first
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.models import Trace
 from tcsmt.prove.certificates.derivation import conjuncts
 from tcsmt.prove.certificates.statement import Statement, input_words

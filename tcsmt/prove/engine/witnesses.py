@@ -14,9 +14,7 @@ import numpy as np
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, substitute
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format, float_format
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, float_format
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.statements.question import Question
 from tcsmt.prove.statements.verdict import Distinguished

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tcsmt.language.terms import FALSE, TRUE, Term, all_of
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, leading_exponent
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, decode
-from tcsmt.matrix_units.arithmetic.formats import Format, float_format
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import (
+    AnyFormat,
+    Format,
+    IntegerFormat,
+    float_format,
+    leading_exponent,
+)
 from tcsmt.matrix_units.models import Trace
 from tcsmt.support.errors import TcsmtError
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, variables
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, power_text
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, power_text
 from tcsmt.matrix_units.models import Model, Stage, Trace
 from tcsmt.matrix_units.models.stages import Kind
 

@@ -10,8 +10,7 @@ from typing import Any
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import const, var
 from tcsmt.matrix_units.arithmetic import ieee
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
 from tcsmt.matrix_units.models import IeeeDotAdd, Model, Operands, Stage, Trace
 from tcsmt.matrix_units.models.base import Call, Terms
 from tcsmt.matrix_units.models.ieee_parts import ExactSums, Trees

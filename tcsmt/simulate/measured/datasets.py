@@ -24,8 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, format_named
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, format_named
 from tcsmt.matrix_units.arithmetic.words import dtype_of, to_words, unsigned
 from tcsmt.matrix_units.catalogue import Row, architecture_named, rows, sequences_of
 from tcsmt.matrix_units.catalogue.published_files import CALLED, CALLED_WITHOUT_C, FORMAT_NAMES

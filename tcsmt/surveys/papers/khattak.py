@@ -23,7 +23,7 @@ from tcsmt.identification.units.classical import (
     profile,
     summation_tree,
 )
-from tcsmt.matrix_units.arithmetic.any_format import power_text
+from tcsmt.matrix_units.arithmetic.formats import power_text
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Model

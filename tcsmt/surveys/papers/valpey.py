@@ -13,8 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from tcsmt.language.run.exact import evaluate
-from tcsmt.matrix_units.arithmetic.any_format import power_text
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, power_text
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, Model

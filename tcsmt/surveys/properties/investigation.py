@@ -9,9 +9,8 @@ from typing import Any
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, all_of
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.datapath import decode
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, float_format
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, Kind, Model
 from tcsmt.prove.engine.engine import Decision, decide

@@ -20,7 +20,7 @@ import numpy as np
 
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.terms import var
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model, Operands, Trace
 from tcsmt.matrix_units.models.base import Terms

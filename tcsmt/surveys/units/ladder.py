@@ -10,10 +10,8 @@ import numpy as np
 
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.terms import Term
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.boundary_words import from_fields
-from tcsmt.matrix_units.arithmetic.formats import Format
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat
 from tcsmt.matrix_units.models import Trace
 from tcsmt.prove.engine.boundary_inputs import rows
 from tcsmt.prove.statements.domain import Domain

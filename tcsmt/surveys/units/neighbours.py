@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from dataclasses import Field, dataclass, fields, replace
 from typing import Any
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS, AnyFormat, float_format
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models import FusedDotAdd, Model

@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.boundary_words import from_fields
-from tcsmt.matrix_units.arithmetic.formats import float_format
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, IntegerFormat, float_format
 from tcsmt.matrix_units.arithmetic.words import to_word
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model

@@ -12,8 +12,7 @@ import pytest
 
 from tcsmt.analysis.bounds.compensated import CompensatedSum
 from tcsmt.analysis.bounds.fused_loss import Unbounded
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.programs.steps import running_sum
 from tcsmt.programs.steps.program import Builder, UnitProgram, read

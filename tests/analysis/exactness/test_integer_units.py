@@ -9,7 +9,7 @@ import pytest
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.exactness.integer_units import polynomial
 from tcsmt.language.terms import const, var
-from tcsmt.matrix_units.arithmetic.integer_format import integers_from
+from tcsmt.matrix_units.arithmetic.formats import integers_from
 from tcsmt.matrix_units.models import IntegerDotAdd
 from tests.support.sums_of_integers import asked, wrong
 

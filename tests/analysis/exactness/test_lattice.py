@@ -9,9 +9,14 @@ from random import Random
 import pytest
 
 from tcsmt.analysis.exactness.lattice import ZERO, Lattice, integers_up_to, largest_integer, missing_integer
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, Specials
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat, integers_from
+from tcsmt.matrix_units.arithmetic.formats import (
+    FORMATS,
+    AnyFormat,
+    Format,
+    IntegerFormat,
+    Specials,
+    integers_from,
+)
 
 
 def some(rng: Random) -> Lattice:

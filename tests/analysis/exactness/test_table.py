@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 
 from tcsmt.analysis.exactness.table import SOURCES, families, slice_bits, table
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.arithmetic.integer_format import integers_from
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, integers_from
 from tcsmt.matrix_units.catalogue import rows
 from tests.support.paths import ROOT
 from tests.support.results import result

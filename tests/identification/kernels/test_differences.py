@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tcsmt.identification.kernels.differences import Differences
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.support.errors import TcsmtError
 

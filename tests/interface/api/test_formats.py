@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.format_tables import format_of_table
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, Specials
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, Format, Specials
 from tests.support.command_line import done, refused
 from tests.support.exported import OWN
 

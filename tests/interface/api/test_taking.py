@@ -21,8 +21,7 @@ from tcsmt.interface.api.taking import (
     rows_for_operands,
 )
 from tcsmt.interface.api.units import side_of
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES

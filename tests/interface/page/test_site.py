@@ -25,8 +25,7 @@ from tcsmt.interface.pictures.build import draw
 from tcsmt.interface.pictures.drawing import BitGrid, BitRow
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.run.exact import evaluate
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS
 from tcsmt.matrix_units.arithmetic.words import to_word
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.models import Model

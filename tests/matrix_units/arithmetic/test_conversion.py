@@ -22,8 +22,7 @@ from tcsmt.matrix_units.arithmetic.conversion import (
     operand_rule,
     rounded_word,
 )
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS, IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS, Format, IntegerFormat
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, to_word, to_words
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tests.oracles import integers, rationals

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.format_tables import format_of_table
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, Specials
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, Format, IntegerFormat, Specials
 from tcsmt.matrix_units.models.file_texts import table_of_format
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import tiny

@@ -12,19 +12,26 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, format_named
-from tcsmt.support.errors import UnknownName
-from tests.oracles import rationals
-from tests.support.format_words import (
-    DTYPES,
-    ORACLE_NAME,
-    SMALL,
-    Array,
-    boundaries,
-    peer_values,
-    sample,
+from tcsmt.matrix_units.arithmetic.formats import (
+    FORMATS,
+    INTEGERS,
+    AnyFormat,
+    Format,
+    IntegerFormat,
+    decimal_text,
+    float_format,
+    format_named,
+    integers_from,
+    leading_exponent,
+    power_text,
 )
+from tcsmt.support.errors import TcsmtError, UnknownName
+from tcsmt.support.invariants import checked_cast
+from tests.oracles import integers, rationals
+from tests.support.format_words import DTYPES, ORACLE_NAME, SMALL, Array, boundaries, peer_values, sample
 
 
 def text_value(text: str) -> Fraction:
@@ -191,3 +198,148 @@ def test_the_nearest_word_is_the_nearest(name: str) -> None:
     ):
         with pytest.raises(ValueError, match=f"is not a valid {name} value"):
             fmt.nearest_word(beyond)
+
+
+EVERY: list[AnyFormat] = [
+    *FORMATS.values(),
+    *INTEGERS.values(),
+    IntegerFormat(name="q3", bits=6, fraction_bits=3),
+]
+
+
+@pytest.mark.parametrize("fmt", EVERY, ids=lambda fmt: fmt.name)
+def test_every_format_has_a_largest_word_and_reads_back(fmt: AnyFormat) -> None:
+    """The largest word is the largest number's, the words around it are not larger, and texts read back."""
+    assert fmt.sign_bit == fmt.width - 1
+    assert len(fmt.hex(0)) == 2 + fmt.hex_digits == 2 + (fmt.width + 3) // 4
+    word = fmt.largest_finite_word
+    assert int(fmt.hex(word), 16) == word < 1 << fmt.width
+    near = [one for one in range(word - 3, word + 4) if not (one >> fmt.width or fmt.is_special(one))]
+    assert fmt.value(word) == fmt.largest_finite == max(map(fmt.value, near))
+    assert fmt.word(fmt.largest_finite) == fmt.nearest_word(fmt.largest_finite) == word
+    assert fmt.holds(fmt)
+    assert not fmt.is_special(word)
+    assert fmt.is_special(fmt.infinity_word) == fmt.has_infinity
+    if fmt.nan_word is not None:
+        assert fmt.is_nan(fmt.nan_word) and fmt.is_special(fmt.nan_word)
+        with pytest.raises(ValueError, match=r".+"):
+            fmt.value(fmt.nan_word)
+    if fmt.has_infinity:
+        assert fmt.infinity_word == fmt.word(fmt.largest_finite) + (1 << getattr(fmt, "ignored_low_bits", 0))
+
+
+def test_formats_of_another_kind_are_not_held() -> None:
+    assert not FORMATS["f64"].holds(INTEGERS["s8"]) and not INTEGERS["s32"].holds(FORMATS["e2m1"])
+    assert FORMATS["f32"].holds(FORMATS["f16"]) and not FORMATS["f16"].holds(FORMATS["bf16"])
+
+
+@given(st.integers(-(2**70), 2**70), st.integers(1, 2**70))
+def test_leading_exponents(over: int, under: int) -> None:
+    assume(over)
+    value = abs(Fraction(over, under))
+    exponent = leading_exponent(Fraction(over, under))
+    assert Fraction(2) ** exponent <= value < Fraction(2) ** (exponent + 1)
+
+
+@given(st.integers(0, 2**60), st.integers(-90, 90))
+def test_powers_in_text_read_back(number: int, power: int) -> None:
+    """A significand in [1, 2), written out exactly; a power alone where it is 1."""
+    value = number * Fraction(2) ** power
+    significand, _, exponent = power_text(value).replace("2^", "·").rpartition("·")
+    if "2^" not in power_text(value):
+        assert Fraction(power_text(value)) == value and (value == 0 or 1 <= value < 2)
+        return
+    given_significand = Fraction(significand.rstrip("·") or 1)
+    assert given_significand * Fraction(2) ** int(exponent) == value and 1 <= given_significand < 2
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Fraction(0), "0"),
+        (Fraction(1), "1"),
+        (Fraction(8), "2^3"),
+        (Fraction(3, 16), "1.5·2^-3"),
+        (Fraction(7, 4), "1.75"),
+    ],
+)
+def test_powers_as_people_write_them(value: Fraction, text: str) -> None:
+    assert power_text(value) == text
+
+
+NARROW = [
+    IntegerFormat(name="some", bits=bits, signed=signed, fraction_bits=fraction)
+    for bits in (1, 2, 3, 5) for signed in (True, False) for fraction in (0, 1, 3)
+    if bits > signed
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fmt", NARROW, ids=lambda f: f"{'su'[not f.signed]}{f.bits}f{f.fraction_bits}")
+def test_every_word(fmt: IntegerFormat) -> None:
+    values = [Fraction(integers.count(fmt, word), 2**fmt.fraction_bits) for word in integers.words(fmt)]
+    assert len(set(values)) == 2**fmt.width
+    for word, value in enumerate(values):
+        assert fmt.value(word) == value
+        assert fmt.word(value) == word
+        assert Fraction(fmt.describe(word)) == value
+        assert not fmt.is_special(word)
+    assert fmt.largest_finite == max(values)
+    assert (fmt.low, fmt.high) == tuple(int(end * 2**fmt.fraction_bits) for end in (min(values), max(values)))
+    step = Fraction(1, 2**fmt.fraction_bits)
+    for number in range(-4 * 2**fmt.bits, 4 * 2**fmt.bits):
+        value = number * step / 4
+        if value not in values:
+            with pytest.raises(ValueError, match="is not a valid some value"):
+                fmt.word(value)
+        nearest = min(values, key=lambda other: (abs(other - value), (other / step) % 2))
+        if abs(nearest - value) <= step / 2 and min(values) <= value <= max(values):
+            assert fmt.value(fmt.nearest_word(value)) == nearest
+
+
+def test_one_format_holds_another() -> None:
+    for one in NARROW:
+        for other in NARROW:
+            ours, theirs = ({fmt.value(word) for word in integers.words(fmt)} for fmt in (one, other))
+            assert one.holds(other) == (theirs <= ours), (one, other)
+    for fmt in (FORMATS["f64"], INTEGERS["s64"]):
+        assert not any(
+            fmt.holds(other) for other in (FORMATS["e2m1"], INTEGERS["s4"]) if type(other) is not type(fmt)
+        )
+
+
+def test_names() -> None:
+    assert format_named("int8") is INTEGERS["s8"]
+    assert format_named("uint32") is format_named("u32") is INTEGERS["u32"]
+    named = [checked_cast(format_named(name), IntegerFormat) for name in ("s4", "u64")]
+    assert [(fmt.bits, fmt.signed) for fmt in named] == [(4, True), (64, False)]
+    with pytest.raises(UnknownName):
+        format_named("s7")
+    with pytest.raises(TcsmtError, match="s8 is not a floating-point format"):
+        float_format(INTEGERS["s8"])
+    assert isinstance(float_format(FORMATS["f16"]), Format)
+
+
+@pytest.mark.parametrize("low", [-9, -8, -1, 0])
+@pytest.mark.parametrize("high", [0, 1, 7, 8])
+def test_the_narrowest_format_holds_both_ends_and_no_more(low: int, high: int) -> None:
+    fmt = integers_from(low, high)
+    assert fmt.signed
+    assert fmt.low <= low <= high <= fmt.high
+    assert fmt.bits == 2 or not -(2 ** (fmt.bits - 2)) <= low <= high < 2 ** (fmt.bits - 2)
+
+
+def test_texts() -> None:
+    assert decimal_text(Fraction(-27, 8)) == "-3.375"
+    assert decimal_text(Fraction(1, 256)) == "0.00390625"
+    assert decimal_text(Fraction(10)) == "10"
+    assert INTEGERS["s8"].fields_text(0x80) == "two's complement 10000000"
+    assert IntegerFormat(name="q", bits=4, signed=False, fraction_bits=2).fields_text(5) == (
+        "unsigned 0101, 2 below the binary point"
+    )
+
+
+def test_too_few_bits() -> None:
+    with pytest.raises(TcsmtError, match="bits = 1: must be 2 or more"):
+        IntegerFormat(name="s1", bits=1)
+    with pytest.raises(TcsmtError, match="fraction_bits = -1: must be 0 or more"):
+        IntegerFormat(name="s8", bits=8, fraction_bits=-1)

@@ -7,8 +7,7 @@ import pytest
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import const
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS
 from tcsmt.matrix_units.arithmetic.nan_words import (
     QUIET,
     UNKNOWN,

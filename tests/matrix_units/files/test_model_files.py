@@ -12,9 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from tcsmt.interface.cli import main
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format, Specials, float_format
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, Specials, float_format
 from tcsmt.matrix_units.catalogue import Row, row_named, rows, sequences_of
 from tcsmt.matrix_units.files.model_files import (
     is_model_file,

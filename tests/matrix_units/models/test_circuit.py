@@ -11,8 +11,7 @@ import pytest
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import var, variables
-from tcsmt.matrix_units.arithmetic.formats import Format
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import Format, IntegerFormat
 from tcsmt.matrix_units.files.model_files import read_model
 from tcsmt.matrix_units.models import Operands
 from tcsmt.matrix_units.models.circuit import Circuit, UndrivenBits, read_constants

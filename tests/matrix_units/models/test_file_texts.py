@@ -6,8 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS, IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS, IntegerFormat
 from tcsmt.matrix_units.catalogue import rows
 from tcsmt.matrix_units.models.file_texts import (
     is_known,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.run.exact import evaluate
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS, IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import INTEGERS, IntegerFormat
 from tcsmt.matrix_units.models import IntegerDotAdd, Kind
 from tcsmt.prove.statements.explain import steps
 from tcsmt.support.errors import TcsmtError

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import IntegerFormat
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IntegerDotAdd, Operands
 from tcsmt.programs.kernels.epilogue import Epilogue

@@ -20,8 +20,7 @@ import pytest
 from tcsmt.interface.api.units import side_of
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.terms import var
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, IntegerFormat
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Operands

@@ -9,8 +9,7 @@ import pytest
 
 from tcsmt.matrix_units.arithmetic import conversion
 from tcsmt.matrix_units.arithmetic.conversion import OPERAND_RULES
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS, Format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.programs.steps.outside import add, converted, multiplied_and_added, stochastic

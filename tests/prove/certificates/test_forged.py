@@ -18,8 +18,7 @@ from click.testing import CliRunner
 from tcsmt.interface.api.certificates import check_certificate
 from tcsmt.interface.cli import main
 from tcsmt.language.terms import all_of, var
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format, Specials
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, Specials
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.matrix_units.models.circuit import Circuit
 from tcsmt.prove.certificates import files

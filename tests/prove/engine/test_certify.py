@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tcsmt.language.terms import FALSE, Term, operands_first, var
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import IntegerFormat
 from tcsmt.matrix_units.models import IntegerDotAdd
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, InvalidProof
 from tcsmt.prove.certificates.encoding import TermReader, read_proof

@@ -12,7 +12,7 @@ from tcsmt.language.run import jit
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.run.sums import LlvmSums
 from tcsmt.language.terms import var
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import IntegerFormat
 from tcsmt.matrix_units.models.circuit import Circuit
 from tcsmt.prove.engine import enumerating
 from tcsmt.prove.engine.enumerating import LAYOUT, Enumeration

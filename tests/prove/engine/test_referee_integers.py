@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import IntegerFormat
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IntegerDotAdd
 from tcsmt.prove.certificates.description import described as describe

@@ -10,7 +10,7 @@ import pytest
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import TRUE, Term, operands_first, var
 from tcsmt.language.write.smtlib import script
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import IntegerFormat
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models.circuit import Circuit
 from tcsmt.prove.certificates.derivation import Close, check

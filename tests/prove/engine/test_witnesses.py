@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 import tcsmt.prove.engine.witnesses as shorten_module
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, const, var
-from tcsmt.matrix_units.arithmetic.formats import Format, Specials
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS, IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import INTEGERS, Format, IntegerFormat, Specials
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Operands
 from tcsmt.prove.engine.solvers.answer import Answer

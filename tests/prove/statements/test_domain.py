@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from tcsmt.language.run.arrays import Program, storage
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, IntegerFormat
 from tcsmt.matrix_units.models import IeeeDotAdd, IntegerDotAdd, Model
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError

@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format, Specials, float_format
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, Specials, float_format
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.domain_words import covers, samples
 from tests.support.domains import DOMAINS, NAMED, TINY

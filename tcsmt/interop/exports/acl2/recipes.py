@@ -13,8 +13,7 @@ from tcsmt.interop.exports.acl2.derivation import BookEvent
 from tcsmt.interop.exports.acl2.units import UnitBook
 from tcsmt.language.terms import Term, expand, var
 from tcsmt.language.write.acl2 import Acl2Writer, defined
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format, Specials
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, Specials
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Kind, Model
 from tcsmt.programs.recipes.algorithm import Algorithm

@@ -15,10 +15,8 @@ import numpy as np
 
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.terms import var
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
-from tcsmt.matrix_units.arithmetic.formats import Format, float_format
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, float_format
 from tcsmt.matrix_units.arithmetic.words import from_words, unsigned
 from tcsmt.programs.recipes.arrays import row_words
 from tcsmt.programs.recipes.emulation.schemes import Emulation, Residues, Slices

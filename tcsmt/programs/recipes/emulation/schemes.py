@@ -22,10 +22,8 @@ from math import gcd, prod
 
 from tcsmt.language.terms import FALSE, Term
 from tcsmt.matrix_units.arithmetic import ieee
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Number, decode
-from tcsmt.matrix_units.arithmetic.formats import Format, float_format
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, float_format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.recipes.emulation.slicing import F64, Slicing

@@ -8,8 +8,7 @@ from math import gcd, log2
 
 import pytest
 
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.arithmetic.integer_format import integers_from
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, integers_from
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.programs.recipes.emulation.schemes import (
     Residues,

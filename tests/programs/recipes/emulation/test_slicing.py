@@ -10,8 +10,7 @@ import pytest
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import var
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
-from tcsmt.matrix_units.arithmetic.integer_format import integers_from
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, integers_from
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.programs.recipes.emulation.slicing import F64, Slicing, digit_word
 from tcsmt.support.errors import TcsmtError
