@@ -30,11 +30,11 @@ from tcsmt.prove.statements.finding import Finding
 from tcsmt.prove.statements.question import difference
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown
 from tcsmt.simulate.measured.dataset import DataSet
-from tcsmt.simulate.measured.datasets import Replay, explaining_row, objection, replay
+from tcsmt.simulate.measured.datasets import Mismatch, Replay, explaining_row, objection, replay
 from tcsmt.support.errors import TcsmtError
 from tcsmt.surveys.properties.investigation import all_terms_zero, one_block
 
-__all__ = ["Judgement", "PublishedClaim", "judge", "published"]
+__all__ = ["DecidingRow", "Judgement", "PublishedClaim", "judge", "published"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,12 +81,56 @@ class PublishedClaim:
 
 
 @dataclass(frozen=True)
+class DecidingRow:
+    """A measured row on which a hypothesis differs from the hardware.
+
+    hypothesis: ``claimed`` or ``otherwise``. mismatch: the row, the measured word and the hypothesis's.
+    """
+
+    dataset: DataSet
+    hypothesis: str
+    mismatch: Mismatch
+
+    @classmethod
+    def simplest(cls, hypothesis: str, replays: Iterable[Replay]) -> DecidingRow:
+        """Return the row with the fewest words that are not zero, and of those with the fewest bits set."""
+
+        def size(row: DecidingRow) -> tuple[int, int]:
+            words = [row.mismatch.c, *row.mismatch.a, *row.mismatch.b]
+            return sum(map(bool, words)), sum(word.bit_count() for word in words)
+
+        return min((cls(one.dataset, hypothesis, row) for one in replays for row in one.examples), key=size)
+
+    @property
+    def _words(self) -> dict[str, str]:
+        formats, row = self.dataset.formats, self.mismatch
+        sides = zip("ab", (row.a, row.b), (formats.a, formats.b), strict=True)
+        words = {f"{side}{n}": fmt.hex(w) for side, lanes, fmt in sides for n, w in enumerate(lanes) if w}
+        return words | {"c": formats.c.hex(row.c)}
+
+    def __str__(self) -> str:
+        row, fmt = self.mismatch, self.dataset.formats.d
+        inputs = " ".join(f"{name}={word}" for name, word in self._words.items())
+        measured, got = (f"{fmt.hex(word)}, {fmt.describe(word)}" for word in (row.expected, row.got))
+        return (
+            f"row {row.row} of {self.dataset.name} decides: {inputs} (all others 0); measured: {measured}; "
+            f"{self.hypothesis}: {got}"
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row as plain data: inputs that are not zero, and both words."""
+        fmt = self.dataset.formats.d
+        words = {"measured": fmt.hex(self.mismatch.expected), self.hypothesis: fmt.hex(self.mismatch.got)}
+        return {"dataset": self.dataset.name, "row": self.mismatch.row, "inputs": self._words} | words
+
+
+@dataclass(frozen=True)
 class Judgement:
     """A claim's verdict: ``confirmed``, ``refuted`` or ``undecided``, and what decides.
 
-    replays: data sets of the unit against both hypotheses. finding: the solver's answer, where it
-    was asked: its witness is the vector that would decide on hardware. exactness: of a statement about
-    exact sums: up to where they are.
+    replays: data sets of the unit against both hypotheses. row: the simplest measured row that decides.
+    finding: the solver's answer, where it was asked: its witness is the vector that would decide on hardware.
+    exactness: of a statement about exact sums: up to where they are.
     """
 
     claim: PublishedClaim
@@ -95,6 +139,7 @@ class Judgement:
     replays: tuple[tuple[Replay, Replay], ...] = ()
     finding: Finding | None = None
     exactness: Exactness | None = None
+    row: DecidingRow | None = None
 
     def __str__(self) -> str:
         claim = self.claim
@@ -106,6 +151,8 @@ class Judgement:
         indent = " " * 11
         if claim.evidence:
             lines += wrap(claim.evidence.strip(), 100, initial_indent=indent, subsequent_indent=indent)
+        if self.row is not None:
+            lines += wrap(str(self.row), 100, initial_indent=indent, subsequent_indent=f"{indent}    ")
         if self.finding is not None:
             lines += [f"{indent}{line}" for line in str(self.finding).splitlines()[1:]]
         return "\n".join(lines)
@@ -139,6 +186,7 @@ class Judgement:
                 }
                 for a, b in self.replays
             ],
+            "row": None if self.row is None else self.row.as_json(),
             "question": None if self.finding is None else self.finding.as_json(),
             "exactness": None if self.exactness is None else self.exactness.as_json(),
         }
@@ -158,7 +206,7 @@ def judge(claim: PublishedClaim, datasets: Iterable[DataSet], solving: Solving) 
         return _about_sums(claim, claim.exact["integers"], claim.exact["k"], solving)
     holds, fails = claim.model(holds=True), claim.model(holds=False)
     pairs = tuple(
-        (replay(dataset, holds, keep=1), replay(dataset, fails, keep=1))
+        (replay(dataset, holds, keep=dataset.rows), replay(dataset, fails, keep=dataset.rows))
         for dataset in datasets
         if _is_about(dataset, claim.row, holds)
     )
@@ -169,10 +217,12 @@ def judge(claim: PublishedClaim, datasets: Iterable[DataSet], solving: Solving) 
         why = f"{wrong} of {rows} measured rows contradict it ({names})"
         if wrong_otherwise:
             why += f"; {wrong_otherwise} the opposite as it is written here"
-        return Judgement(claim, "refuted", why, pairs)
+        row = DecidingRow.simplest("claimed", (claimed for claimed, _ in pairs))
+        return Judgement(claim, "refuted", why, pairs, row=row)
     if wrong_otherwise:
         why = f"all {rows} measured rows agree; {wrong_otherwise} contradict the opposite ({names})"
-        return Judgement(claim, "confirmed", why, pairs)
+        row = DecidingRow.simplest("otherwise", (otherwise for _, otherwise in pairs))
+        return Judgement(claim, "confirmed", why, pairs, row=row)
     finding = _asked(claim, solving)
     held = f"{rows} measured rows agree with both" if rows else "no measured rows are held"
     match finding.verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -99,7 +100,49 @@ def test_a_unit_that_is_as_claimed() -> None:
             interface=row.instruction,
             formats=Formats.of(row.model), operands=operands, d=d,
         )  # fmt: skip
-        assert judge(claim, [data], Solving()).verdict == verdict
+        judgement = judge(claim, [data], Solving())
+        assert judgement.verdict == verdict
+        deciding = judgement.row
+        assert deciding is not None and deciding.hypothesis == ("otherwise" if holds else "claimed")
+        wrong, found = run_words(claim.model(holds=not holds), operands), deciding.mismatch
+        assert wrong[found.row] != d[found.row]
+        assert (found.expected, found.got) == (d[found.row], wrong[found.row])
+
+
+#: Statements about CDNA: verdict, and rows that contradict the statement or its opposite, of how many.
+CDNA = {
+    "cdna3-second-alignment": ("refuted", 4, 141),
+    "cdna3-rounds-down": ("confirmed", 33, 141),
+    "cdna3-rounds-normalised-sum-down": ("confirmed", 6, 141),
+    "cdna1-f16-fma-chain": ("refuted", 221, 236),
+    "cdna1-bf16-fma-chain": ("refuted", 490, 493),
+    "cdna2-f16-fma-chain": ("refuted", 5, 11),
+    "cdna3-f16-fma-chain": ("refuted", 78, 141),
+    "cdna3-bf16-fma-chain": ("refuted", 40, 49),
+    "cdna3-bf8-fma-chain": ("refuted", 44, 125),
+}
+
+
+@pytest.mark.parametrize("name", CDNA)
+def test_published_results_decide_about_cdna(name: str, cdna_data: Path) -> None:
+    verdict, wrong, rows = CDNA[name]
+    unit = CLAIMS[name].unit.replace("/", "_")
+    judgement = judge(CLAIMS[name], find_datasets([cdna_data / f"{unit}.json"]), Solving())
+    assert judgement.verdict == verdict
+    assert str(wrong) in judgement.why and f"{rows} measured rows" in judgement.why
+
+
+def test_one_product_refutes_a_chain_over_k(cdna_data: Path) -> None:
+    """The simplest row: 2^-24·(1 + 2^-8) added to 1 rounds up as a fused multiply-add, and not on an MI300."""
+    claim = CLAIMS["cdna3-f16-fma-chain"]
+    data = find_datasets([cdna_data / "cdna3_v_mfma_f32_32x32x8_f16.json"])
+    row = judge(claim, data, Solving()).row
+    assert row is not None
+    assert row.as_json()["inputs"] == {"a0": "0x0c04", "b0": "0x0c00", "c": "0x3f800000"}
+    exact = 1 + Fraction(1, 2**24) * (1 + Fraction(1, 2**8))
+    assert 1 + Fraction(1, 2**24) < exact < 1 + Fraction(1, 2**23)  # nearer to 1 + 2^-23
+    assert (row.mismatch.expected, row.mismatch.got) == (0x3F800000, 0x3F800001)
+    assert "a0=0x0c04 b0=0x0c00 c=0x3f800000 (all others 0); measured: 0x3f800000, 1; claimed:" in str(row)
 
 
 @pytest.mark.slow
@@ -123,7 +166,7 @@ def test_claims_of_a_disputed_model_are_its_rows() -> None:
     for claim in published():
         if claim.reading:
             reading = row_named(f"{claim.unit}@{claim.reading}")
-            assert reading.status == "disputed" and claim.model(holds=True) == reading.model
+            assert reading.status != "accepted" and claim.model(holds=True) == reading.model
             assert not claim.claimed, "a claim has parameters or a reading"
 
 
