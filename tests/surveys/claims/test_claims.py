@@ -133,7 +133,7 @@ def test_published_results_decide_about_cdna(name: str, cdna_data: Path) -> None
 
 
 def test_one_product_refutes_a_chain_over_k(cdna_data: Path) -> None:
-    """The simplest row: 2^-24·(1 + 2^-8) added to 1 rounds up as a fused multiply-add, and not on an MI300."""
+    """2^-24·(1 + 2^-8) added to 1 rounds up as a fused multiply-add, and not on an MI300."""
     claim = CLAIMS["cdna3-f16-fma-chain"]
     data = find_datasets([cdna_data / "cdna3_v_mfma_f32_32x32x8_f16.json"])
     row = judge(claim, data, Solving()).row
