@@ -14,8 +14,8 @@ from tcsmt.identification.diagnosis.recorded import RecordedResult
 from tcsmt.identification.kernels.differences import Differences
 from tcsmt.identification.kernels.two_chains import TwoChains, two_chains
 from tcsmt.interface.api.arrays import as_numpy
+from tcsmt.interface.api.matching import formats_of, kernel_for_operands
 from tcsmt.interface.api.pictures import sheet_of, view_of
-from tcsmt.interface.api.taking import formats_of, kernel_for_operands
 from tcsmt.interface.api.units import UnitLike, side_of
 from tcsmt.interface.api.views import WitnessView
 from tcsmt.interface.pictures.difference_page import as_page
