@@ -79,7 +79,7 @@ def form_proofs(model: Model) -> Iterator[FormProof]:
         before_c = partial(dot_form_proof.derive_proof, one, dot)
         yield FormProof("sums of products in binary32", digests(one, dot.result, dot.guard), one, before_c)
     if form is not None and last is not None:
-        addition = partial(float_form_proof.derive_proof_last_addition, last)
+        addition = partial(float_form_proof.derive_last_addition, last)
         yield FormProof("the last addition", digests_of_last(last), None, addition)
     if isinstance(model, IeeeDotAdd):
         yield from _of_operations(model)
