@@ -23,7 +23,7 @@ from tcsmt.support.errors import TcsmtError
 
 
 @dataclass(frozen=True)
-class ResolvedName:
+class NamedSide:
     """The meaning of a text.
 
     text: as it was given. rows: the unit of each instruction that it can stand for, the one that is meant
@@ -50,14 +50,14 @@ class ResolvedName:
         return [*self.rows]
 
     @staticmethod
-    def of_row(row: Row, text: str = "") -> ResolvedName:
+    def of_row(row: Row, text: str = "") -> NamedSide:
         """Return a side of one unit."""
-        return ResolvedName(text or row.name, (row,))
+        return NamedSide(text or row.name, (row,))
 
 
 #: The side of a text. The model is of the other side of a comparison, if there is one: a file that does not
 #: state its formats has that model's.
-Reader = Callable[[str, Model | None], ResolvedName]
+Reader = Callable[[str, Model | None], NamedSide]
 #: A file's options, with whole paths for the files that they name.
 WholePaths = Callable[[str], str]
 _FILES: dict[str, tuple[Reader, WholePaths]] = {}
@@ -86,7 +86,7 @@ def _load_readers() -> None:
         import_module(module)
 
 
-def resolve(text: str | os.PathLike[str], like: Model | None = None) -> ResolvedName:
+def resolve(text: str | os.PathLike[str], like: Model | None = None) -> NamedSide:
     """Return the side that a text means.
 
     like: a model whose formats and k a design has where its text states none.
@@ -104,9 +104,9 @@ def resolve(text: str | os.PathLike[str], like: Model | None = None) -> Resolved
     if registered is not None:
         return registered[0](name, like)
     if is_model_file(name):
-        return ResolvedName.of_row(read_model(Path(name)), name)
+        return NamedSide.of_row(read_model(Path(name)), name)
     units = rows(name, claims=False)
-    return ResolvedName(name, tuple(units), listed=len(units) > 1)
+    return NamedSide(name, tuple(units), listed=len(units) > 1)
 
 
 def reference(text: str, row: Row) -> str:

@@ -12,7 +12,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format, IntegerFormat, format_
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import IntegerDotAdd
 from tcsmt.programs.recipes.emulation.schemes import Emulation, Residues, Slices
-from tcsmt.programs.recipes.emulation.slicing import Slicing
+from tcsmt.programs.steps.slicing import Slicing
 from tcsmt.prove.statements.domain import Domain
 from tests.oracles import tiny
 

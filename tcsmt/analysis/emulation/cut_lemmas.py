@@ -31,7 +31,7 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.error import magnitude
 from tcsmt.language.terms import Term, any_of, const, total, var
 from tcsmt.matrix_units.arithmetic.datapath import Number, decode
-from tcsmt.programs.recipes.emulation.slicing import Slicing
+from tcsmt.programs.steps.slicing import Slicing
 
 
 @dataclass(frozen=True)

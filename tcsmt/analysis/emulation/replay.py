@@ -12,116 +12,89 @@ from typing import Any
 import numpy as np
 
 from tcsmt.analysis.exactness.search import chained, in_instructions
-from tcsmt.language.run.exact import evaluate
-from tcsmt.language.terms import Term, const, var
-from tcsmt.matrix_units.arithmetic.formats import IntegerFormat
+from tcsmt.language.terms import Term, const
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
+from tcsmt.matrix_units.arithmetic.nan_words import QUIET
 from tcsmt.matrix_units.arithmetic.words import unsigned
-from tcsmt.programs.recipes.emulation.schemes import Emulation, Residues, Slices
-from tcsmt.programs.recipes.emulation.slicing import Slicing, digit_word
-from tcsmt.support.invariants import checked_cast
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from tcsmt.matrix_units.models import Model
+from tcsmt.programs.recipes.emulation.schemes import Emulation
+from tcsmt.programs.steps.digits import remainder_format, residue_digit
+from tcsmt.programs.steps.on_terms import TermRules
+from tcsmt.programs.steps.program import ProductRun, read
+from tcsmt.programs.steps.slicing import Slicing
+from tcsmt.support.invariants import not_none
 
 
 def replayed(emulation: Emulation, a: Sequence[int], b: Sequence[int], c: int) -> int:
     """Return the word of c + Σ a·b: words of the wide format, all of them."""
-    wide = emulation.wide
-    if any(wide.is_special(word) for word in (*a, *b)):
-        return wide.nan_word or 0
-    slicing = emulation.slicing(len(a))
-    (left, top_a), (right, top_b) = (_digits(slicing, words) for words in (a, b))
-    if isinstance(emulation, Slices):
-        scaled = _of_slices(emulation, left, right, (top_a, top_b))
-    else:
-        emulation = checked_cast(emulation, Residues)
-        (a_row,), (b_row,) = left, right
-        place = 2 * (wide.e_min + slicing.above - slicing.bits) + top_a + top_b
-        scaled = _nearest(emulation, _of_residues(emulation, a_row, b_row), place)
-    return _word(emulation.ended(const(scaled, wide.width), const(c, wide.width)))
+    width = emulation.wide.width
+    left, right = ([const(word, width) for word in side] for side in (a, b))
+    program = emulation.program(len(a))
+    return _word(read(program, ReplayRules([], QUIET), {"A": left, "B": right, "c": const(c, width)}))
 
 
 def _word(term: Term) -> int:
-    (word,) = evaluate([term], {})
-    return word
+    return not_none(term.value)
 
 
-def _digits(slicing: Slicing, words: Sequence[int]) -> tuple[list[list[int]], int]:
-    """Return the digits of a row, the largest of each number first, and the word of its largest exponent."""
-    x, top = var("x", slicing.wide.width), var("top", slicing.exponent_bits)
-    largest = max(evaluate([slicing.exponent(x)], {"x": word})[0] for word in words)
-    width = slicing.bits + 2
-    terms = list(slicing.digits(x, top))
-    digits_of = {word: evaluate(terms, {"x": word, "top": largest}) for word in dict.fromkeys(words)}
-    digits = [[_signed(digits_of[word][place], width) for word in words] for place in range(slicing.count)]
-    return digits, largest
+class ReplayRules(TermRules):
+    """The rules of steps on terms that are constants: remainders are those of Python's integers."""
+
+    def exponent(self, x: Sequence[Term], **how: Any) -> list[Term]:
+        """Return exponents, each number's computed once."""
+        return _by_word(super().exponent, x, **how)
+
+    def digits(self, x: Sequence[Term], top: Term, *, slicing: Slicing, fmt: AnyFormat) -> Any:
+        """Return all digits, each number's computed once."""
+        digits = super().digits
+        return _by_word(lambda words: digits(words, top, slicing=slicing, fmt=fmt), x)
+
+    def residue(
+        self,
+        x: Sequence[Sequence[Term]],
+        *,
+        source: AnyFormat,
+        fmt: AnyFormat,
+        modulus: int,
+        base: int,
+        place: int,
+    ) -> list[Term]:
+        """Return the remainders of first digits."""
+        return [
+            const(
+                fmt.word(Fraction(residue_digit(int(source.value(_word(first))), modulus, base, place))),
+                fmt.width,
+            )
+            for first, *_ in x
+        ]
+
+    def exact_sum(
+        self, *values: Term, sources: Sequence[AnyFormat], weights: Sequence[int], modulus: int
+    ) -> Term:
+        """Return the remainder of a sum."""
+        whole = sum(
+            weight * int(fmt.value(_word(value)))
+            for fmt, weight, value in zip(sources, weights, values, strict=True)
+        )
+        whole %= modulus
+        gives = remainder_format(modulus)
+        return const(whole - modulus if 2 * whole > modulus else whole, gives.width)
+
+    def chain(
+        self, c: Term | None, *operands: Sequence[Any], unit: Model, runs: Sequence[ProductRun]
+    ) -> Term:
+        """Return instructions one after the other, from +0."""
+        (run,) = runs
+        rows = []
+        for side, fmt in enumerate((unit.a_format, unit.b_format)):
+            taken = (operands[side][at] for at in run.indices)
+            words = [_word(word if run.words is None else word[run.words[side]]) for word in taken]
+            rows.append(in_instructions(unit, np.array(words, unsigned(fmt)), fmt))
+        return const(chained(unit, *rows), unit.d_format.width)
 
 
-def _signed(word: int, width: int) -> int:
-    return word - (1 << width) if word >> (width - 1) else word
-
-
-def _inside(emulation: Emulation, a: Sequence[int], b: Sequence[int]) -> int:
-    """Return the word of a chain of instructions on integers."""
-    fmt, unit = emulation.unit.a_format, emulation.unit
-    width = max(number.bit_length() for number in (*a, *b)) + 2
-    integer = var("integer", width)
-    word = digit_word(fmt, integer)
-    word_of = {n: evaluate([word], {"integer": n % (1 << width)})[0] for n in {*a, *b}}
-    rows = (
-        in_instructions(unit, np.array([word_of[n] for n in side], unsigned(fmt)), fmt) for side in (a, b)
-    )
-    return chained(unit, *rows)
-
-
-def _of_slices(scheme: Slices, a: Sequence[list[int]], b: Sequence[list[int]], tops: tuple[int, int]) -> int:
-    wide, total = scheme.wide, 0
-    for i, j, part in scheme.steps(len(a[0])):
-        inside = _inside(scheme, a[i][part.start : part.stop], b[j][part.start : part.stop])
-        width = scheme.unit.d_format.width
-        added = scheme.added(const(inside, width), scheme.shift((i, j)), const(total, wide.width))
-        total = _word(added.word())
-    bits = scheme.cut.exponent_bits
-    return _word(scheme.scaled(const(total, wide.width), (const(tops[0], bits), const(tops[1], bits))))
-
-
-def _of_residues(scheme: Residues, a: Sequence[int], b: Sequence[int]) -> int:
-    """Return the integer nearest to zero with the residues that the unit's products have."""
-    whole, fmt = 0, scheme.unit.d_format
-    for modulus, weight in zip(scheme.moduli, scheme.weights, strict=True):
-        left, right = (_residue_digits(scheme, modulus, side) for side in (a, b))
-        residue = 0
-        for i, x in enumerate(left):
-            for j, y in enumerate(right):
-                for part in scheme.blocks(len(a)):
-                    word = _inside(scheme, x[part.start : part.stop], y[part.start : part.stop])
-                    number = _signed(word, fmt.width) if isinstance(fmt, IntegerFormat) else fmt.value(word)
-                    residue += int(number) * (scheme.base or 1) ** (i + j)
-        whole += residue % modulus * weight
-    whole %= scheme.product
-    return whole - scheme.product if 2 * whole > scheme.product else whole
-
-
-def _residue_digits(scheme: Residues, modulus: int, numbers: Sequence[int]) -> list[list[int]]:
-    digits: list[list[int]] = [[], []] if scheme.base else [[]]
-    for number in numbers:
-        residue = number % modulus
-        if 2 * residue >= modulus:
-            residue -= modulus
-        if not scheme.base:
-            digits[0].append(residue)
-            continue
-        last = residue % scheme.base
-        if 2 * last >= scheme.base:
-            last -= scheme.base
-        digits[0].append(last)
-        digits[1].append((residue - last) // scheme.base)
-    return digits
-
-
-def _nearest(scheme: Residues, number: int, place: int) -> int:
-    """Return the word of number·2^place, rounded once; infinite beyond the format."""
-    wide = scheme.wide
-    try:
-        return wide.nearest_word(Fraction(number) * Fraction(2) ** place)
-    except ValueError:
-        return wide.infinity_word | (number < 0) << wide.sign_bit
+def _by_word(rule: Any, x: Sequence[Term], **how: Any) -> list[Any]:
+    """Return what a rule makes of each word, of equal words once."""
+    words = list(dict.fromkeys(x))
+    found = dict(zip(words, rule(words, **how), strict=True))
+    return [found[word] for word in x]

@@ -17,9 +17,9 @@ from tcsmt.analysis.error import ulp
 from tcsmt.analysis.search.bound import Extreme
 from tcsmt.analysis.search.climb import climbed
 from tcsmt.matrix_units.arithmetic.formats import Format
-from tcsmt.programs.recipes.emulation.arrays import simulate
+from tcsmt.programs.recipes.arrays import simulate
 from tcsmt.programs.recipes.emulation.schemes import Emulation, Slices
-from tcsmt.programs.recipes.emulation.slicing import F64
+from tcsmt.programs.steps.slicing import F64
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.simulate.rows import Batch
 from tcsmt.support.errors import InternalError

@@ -22,7 +22,7 @@ from tcsmt.analysis.exactness.lattice import Inexact
 from tcsmt.analysis.exactness.search import Subject
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.arithmetic.words import unsigned
-from tcsmt.programs.recipes.emulation.arrays import multiply
+from tcsmt.programs.recipes.arrays import multiply
 from tcsmt.programs.recipes.emulation.schemes import Emulation, Residues, Slices
 
 Array = np.ndarray[Any, np.dtype[Any]]

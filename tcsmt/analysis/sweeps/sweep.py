@@ -24,7 +24,6 @@ from tcsmt.matrix_units.catalogue import ARCHITECTURES, Row, row_named
 from tcsmt.matrix_units.catalogue.row import is_preferred
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.programs.recipes.arrays import multiply
-from tcsmt.programs.recipes.emulation import arrays as of_integers
 from tcsmt.programs.recipes.emulation import named as emulations
 from tcsmt.programs.recipes.emulation.recipe import EmulationRecipe
 from tcsmt.programs.recipes.files import is_recipe_file
@@ -300,8 +299,7 @@ def _point_of_emulation(
     references = [exact_product_of_integers(a, b) for a, b in operands]
     rows = rows_for(recipe, units)
     results = {
-        label: [of_integers.multiply(recipe.on(row.model), a, b) for a, b in operands]
-        for label, row in rows.items()
+        label: [multiply(recipe.on(row.model), a, b) for a, b in operands] for label, row in rows.items()
     }
     record = {label: errors(products, references, F64) for label, products in results.items()}
     _closest(record, results, references)

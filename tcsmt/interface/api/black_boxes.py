@@ -18,7 +18,7 @@ from tcsmt.interop.hardware.run import Device
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, format_named
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model, Operands
-from tcsmt.matrix_units.resolve import ResolvedName
+from tcsmt.matrix_units.resolve import NamedSide
 from tcsmt.simulate.measured.dataset import DataSet
 from tcsmt.simulate.measured.datasets import find_datasets
 from tcsmt.simulate.rows import run_words
@@ -27,7 +27,7 @@ from tcsmt.support.fingerprints import fingerprint_of_command, fingerprint_so_fa
 
 _SHAPE = "give like=UNIT, or formats=... and k=..."
 #: What means a unit, and is not called.
-_UNITS = (Unit, Row, Model, ResolvedName, str, os.PathLike)
+_UNITS = (Unit, Row, Model, NamedSide, str, os.PathLike)
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ def device_identity(row: Row, provenance: Mapping[str, Any]) -> str:
     return json.dumps([row.name, said], sort_keys=True)
 
 
-def cached_implementation(model: Model, implementation: Implementation, kept: AnswerLog) -> Implementation:
+def remembered(model: Model, implementation: Implementation, kept: AnswerLog) -> Implementation:
     """An implementation whose answers are kept: rows that it has answered before are not asked again."""
     result = result_type(model)
 

@@ -9,7 +9,6 @@ from tcsmt.interface.api.arrays import as_numpy, library_of
 from tcsmt.interface.api.units import UnitLike, side_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.programs.recipes import arrays
-from tcsmt.programs.recipes.emulation import arrays as of_integers
 from tcsmt.programs.recipes.emulation.named import EMULATIONS, emulation_named, is_emulation
 from tcsmt.programs.recipes.named import RECIPES, algorithm_named
 from tcsmt.programs.written import on_matrices as of_programs
@@ -103,5 +102,5 @@ def multiply(
     instruction = unit if isinstance(unit, str) else side_of(unit).row
     if is_emulation(algorithm):
         library.check(FORMATS["f64"])
-        return library.array(of_integers.multiply(emulation_named(algorithm, instruction)[0], a, b, c))
+        return library.array(arrays.multiply(emulation_named(algorithm, instruction)[0], a, b, c))
     return library.array(arrays.multiply(algorithm_named(algorithm, instruction)[0], a, b, c))

@@ -70,10 +70,10 @@ def _object_code(text: str) -> bytes:
 
     key = f"{text}\n{' '.join(_processor())}\n{llvm.llvm_version_info}"
     name = f"{cache.digest(key.encode()).hex()}.o"
-    code = cache.read(name)
+    code = cache.kept(name)
     if code is None:
         code = _compile(text)
-        cache.store(name, code)
+        cache.keep(name, code)
     return code
 
 

@@ -11,14 +11,16 @@ import numpy as np
 
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.terms import var
+from tcsmt.matrix_units.arithmetic.conversion import integers_of_words
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, float_format
 from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.arithmetic.words import to_words, unsigned
 from tcsmt.matrix_units.models import Model, Operands
-from tcsmt.programs.steps import outside
+from tcsmt.programs.steps import digits, outside
 from tcsmt.programs.steps.functions import FUNCTIONS
 from tcsmt.programs.steps.program import Indices, NoRule, ProductRun, scaled_blocks
+from tcsmt.programs.steps.slicing import Slicing
 from tcsmt.programs.steps.split import Split
 from tcsmt.programs.steps.trees import SumOrder, summed
 from tcsmt.simulate.matmul import Progress, chain_words, check_shapes
@@ -109,7 +111,13 @@ class ArrayRules:
         def larger(x: Array, y: Array) -> Array:
             return outside.maximum(fmt, x, y, nan, self.nans)
 
-        return summed("pairs", self._words(x, side), larger) if y is None else larger(*self._together(x, y))
+        if y is not None:
+            return larger(*self._together(x, y))
+        if isinstance(fmt, IntegerFormat) and not fmt.fraction_bits:
+            rows = len(self.shape) == 1
+            most = integers_of_words(fmt, x).max(1 if rows or side == "a" else 0, keepdims=not rows)
+            return outside.integers(fmt, most.astype(unsigned(fmt)))
+        return summed("pairs", self._words(x, side), larger)
 
     def compare(self, x: Array, y: Array, *, fmt: AnyFormat, relation: str) -> Array:
         """Return 1 where it holds, else 0."""
@@ -145,6 +153,44 @@ class ArrayRules:
     ) -> Array:
         """Each word in another format, by its own random bits: integers below 2^bits, of the same shape."""
         return outside.stochastic(x, source, target, random, bits, saturate=saturate, nans=self.nans)
+
+    def exponent(self, x: Array, *, fmt: Format) -> Array:
+        """Return exponents: words of :func:`.digits.exponent_format`."""
+        (words,) = digits.on_words(digits.exponent, (fmt,), (fmt,), x)
+        return words.astype(unsigned(digits.exponent_format(fmt)), copy=False)
+
+    def digits(self, x: Array, top: Array, *, slicing: Slicing, fmt: AnyFormat) -> list[Array]:
+        """Return the digits, the largest first: each an array of x's shape."""
+        formats = slicing.wide, digits.exponent_format(slicing.wide)
+        found = digits.on_words(digits.digits, (slicing, fmt), formats, *self._together(x, top))
+        return [words.astype(unsigned(fmt), copy=False) for words in found]
+
+    def residue(
+        self, x: list[Array], *, source: IntegerFormat, fmt: AnyFormat, modulus: int, base: int, place: int
+    ) -> Array:
+        """Return the remainders of the first digits."""
+        return digits.residues(source, fmt, modulus, base, place, x[0])
+
+    def accumulate(self, x: Array, y: Array, *, source: AnyFormat, fmt: Format, shift: int) -> Array:
+        """x·2^-shift + y: words of ``unsigned(fmt)``."""
+        how = source, fmt, shift, self.nans.computed(fmt)
+        (words,) = digits.on_words(digits.accumulated, how, (source, fmt), *self._together(x, y))
+        return words.astype(unsigned(fmt), copy=False)
+
+    def scale(
+        self, x: Array, *exponents: Array, source: AnyFormat, powers: tuple[IntegerFormat, ...], fmt: Format,
+        shift: int,
+    ) -> Array:  # fmt: skip
+        """x·2^(Σ exponents - shift): words of ``unsigned(fmt)``."""
+        how = source, fmt, powers, shift, self.nans.computed(fmt)
+        (words,) = digits.on_words(digits.scaled, how, (source, *powers), *self._together(x, *exponents))
+        return words.astype(unsigned(fmt), copy=False)
+
+    def exact_sum(
+        self, *values: Array, sources: Sequence[AnyFormat], weights: Sequence[int], modulus: int
+    ) -> Array:
+        """Return remainders: words of :func:`.digits.remainder_format`."""
+        return digits.exact_sums(sources, weights, modulus, values)
 
     def _full(self, x: Array) -> Array:
         return np.ascontiguousarray(np.broadcast_to(x, self.shape))

@@ -119,7 +119,7 @@ def rounded(
     format's largest number becomes that number, an infinity as well.
     """
     return RoundedSum(
-        terms=(_number(source, x),),
+        terms=(number_of(source, x),),
         format=target,
         rounding=rounding,
         nan_word=nans.computed(target),
@@ -128,7 +128,7 @@ def rounded(
     )
 
 
-def _number(fmt: AnyFormat, word: Term) -> Number:
+def number_of(fmt: AnyFormat, word: Term) -> Number:
     """Return what a word stands for."""
     if isinstance(fmt, Format):
         return dp.decode(fmt, word)

@@ -18,6 +18,8 @@ import numpy as np
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, float_format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models import Kind, Model
+from tcsmt.programs.steps import digits
+from tcsmt.programs.steps.slicing import Slicing
 from tcsmt.programs.steps.split import Split
 from tcsmt.programs.steps.trees import SumOrder
 from tcsmt.support.errors import TcsmtError
@@ -149,6 +151,18 @@ class UnitProgram:
         compounds = (one.moved(after) for one in self.compounds if one.first in after)
         return UnitProgram(tuple(steps), after[self.output], tuple(compounds))
 
+    @cached_property
+    def spent(self) -> Mapping[int, Sequence[int]]:
+        """Return, by the number of a step, the values that none after it takes."""
+        last = {at: number for number, step in enumerate(self.steps) for at in step.takes}
+        for compound in self.compounds:
+            last |= {at: max(compound.first, last.get(at, 0)) for at in compound.takes}
+        spent: dict[int, list[int]] = {}
+        for at, number in last.items():
+            if at not in (None, self.output):
+                spent.setdefault(number, []).append(at)
+        return spent
+
     @property
     def chains(self) -> list[ProgramStep]:
         """Return the chains of instructions, in order."""
@@ -265,6 +279,44 @@ class Builder:
     def function(self, name: str, fmt: Format, x: Value) -> Value:
         """Return a function of x to the nearest number, ties to even (:mod:`.functions`)."""
         return self._each("function", (x,), fmt, name=name, fmt=fmt)
+
+    def exponent(self, x: Value) -> Value:
+        """Return the exponent of each number; of what is not finite, one more than any number has."""
+        fmt = float_format(x.format)
+        return self._each("exponent", (x,), digits.exponent_format(fmt), fmt=fmt)
+
+    def digits(self, x: Value, top: Value, slicing: Slicing, fmt: AnyFormat) -> Value:
+        """Return the digits of each number in a format that has them. top: the row's largest exponent."""
+        if slicing.wide != x.format or top.format != digits.exponent_format(slicing.wide):
+            raise TcsmtError(
+                f"digits: a number of {slicing.wide.name} and an exponent of its are expected here"
+            )
+        return self._each("digits", (x, top), fmt, slicing=slicing, fmt=fmt)
+
+    def residue(self, x: Value, fmt: AnyFormat, modulus: int, base: int = 0, place: int = 0) -> Value:
+        """Return the remainder nearest to zero of each number's first digit.
+
+        base: the remainder is h·base + l, and l is the digit of place 0, h of place 1 (0: it is one digit).
+        """
+        return self._each(
+            "residue", (x,), fmt, source=x.format, fmt=fmt, modulus=modulus, base=base, place=place
+        )
+
+    def accumulate(self, fmt: Format, x: Value, y: Value, shift: int = 0) -> Value:
+        """x·2^-shift + y, rounded once to nearest even, where x may be of another format."""
+        return self._each("accumulate", (x, y), fmt, source=x.format, fmt=fmt, shift=shift)
+
+    def scale(self, fmt: Format, x: Value, exponents: Sequence[Value], shift: int = 0) -> Value:
+        """x·2^(Σ exponents - shift), rounded once to nearest even; of an integer, zero is +0."""
+        powers = tuple(power.format for power in exponents)
+        return self._each("scale", (x, *exponents), fmt, source=x.format, powers=powers, fmt=fmt, shift=shift)
+
+    def exact_sum(self, values: Sequence[Value], weights: Sequence[int], modulus: int) -> Value:
+        """Return the remainder nearest to zero, the upper one of two, of Σ weight·value, of integers."""
+        gives, sources = digits.remainder_format(modulus), tuple(value.format for value in values)
+        return self._each(
+            "exact_sum", values, gives, sources=sources, weights=tuple(weights), modulus=modulus
+        )
 
     def axes(self, x: Value) -> str:
         """Return the axes of a value."""
@@ -388,8 +440,10 @@ def read(
     held: list[Any] = []
     starts = {one.first: one for one in program.compounds if hasattr(rules, one.kind)}
     values: dict[int, Any] = {}
-    end = 0
+    end, spent = 0, program.spent
     for number, step in enumerate(program.steps):
+        for at in spent.get(number - 1, ()):
+            held[at] = None  # large arrays are not kept
         if number in starts:
             compound = starts[number]
             values = dict(

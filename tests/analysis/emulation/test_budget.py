@@ -13,10 +13,10 @@ from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.emulation.budget import budget
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.programs.recipes.emulation.arrays import simulate
+from tcsmt.programs.recipes.arrays import simulate
 from tcsmt.programs.recipes.emulation.named import emulation_named
 from tcsmt.programs.recipes.emulation.schemes import Residues, Slices
-from tcsmt.programs.recipes.emulation.slicing import Slicing
+from tcsmt.programs.steps.slicing import Slicing
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tests.support.emulations import TINY, UNIT, everything, some_emulation

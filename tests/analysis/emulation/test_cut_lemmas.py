@@ -12,7 +12,7 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.emulation.cut_lemmas import goals, kept, prove
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
-from tcsmt.programs.recipes.emulation.slicing import Slicing
+from tcsmt.programs.steps.slicing import Slicing
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tests.oracles import emulations as oracle

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tcsmt.analysis.emulation.replay import replayed
-from tcsmt.programs.recipes.emulation.arrays import simulate
+from tcsmt.programs.recipes.arrays import simulate
 from tcsmt.programs.recipes.emulation.named import emulation_named
 from tests.oracles import emulations as oracle
 

@@ -10,7 +10,7 @@ import pytest
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.emulation.subject import EmulationSubject
 from tcsmt.analysis.exactness.largest import exact
-from tcsmt.programs.recipes.emulation.arrays import simulate
+from tcsmt.programs.recipes.arrays import simulate
 from tcsmt.programs.recipes.emulation.named import emulation_named
 from tcsmt.prove.engine.solving import Solving
 from tests.support.emulations import TINY, some_emulation

@@ -12,12 +12,7 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.interface.api.implementations import (
-    cached_implementation,
-    device_asked,
-    given_asked,
-    program_asked,
-)
+from tcsmt.interface.api.implementations import device_asked, given_asked, program_asked, remembered
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Operands
 from tcsmt.support.checkpoint import AnswerLog
@@ -120,7 +115,7 @@ def test_rows_that_were_answered_are_not_asked_again(tmp_path: Path) -> None:
     path = tmp_path / "kept"
     for _ in range(2):
         with AnswerLog(path, "a test") as kept:
-            found = cached_implementation(row.model, given_asked(row, counted).run, kept)(rows)
+            found = remembered(row.model, given_asked(row, counted).run, kept)(rows)
             assert found.tolist() == [84 + n for n in range(5)]
     assert asked == [5]
 

@@ -13,12 +13,11 @@ from tcsmt.programs.recipes.emulation.schemes import (
     Emulation,
     Residues,
     Slices,
-    digits_of_residues,
-    has_integers,
     moduli,
 )
-from tcsmt.programs.recipes.emulation.slicing import Slicing
 from tcsmt.programs.recipes.recipe import pairs_of, pairs_text, whole_number
+from tcsmt.programs.steps.digits import residue_range
+from tcsmt.programs.steps.slicing import Slicing, has_integers
 from tcsmt.support.errors import TcsmtError, choose
 
 #: No modulus is larger.
@@ -157,7 +156,7 @@ class ResiduesRecipe(EmulationRecipe):
         moduli = (
             modulus
             for modulus in range(_LARGEST_MODULUS, 1, -1)
-            if has_integers(self.format, *digits_of_residues(modulus, self.base))
+            if has_integers(self.format, *residue_range(modulus, self.base))
         )
         largest = next(moduli, 0)
         if not largest:

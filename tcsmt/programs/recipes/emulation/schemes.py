@@ -15,33 +15,23 @@ infinity, results are NaNs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache, reduce
 from math import gcd, prod
 
-from tcsmt.language.terms import FALSE, Term
-from tcsmt.matrix_units.arithmetic import ieee
-from tcsmt.matrix_units.arithmetic.datapath import Exponent, Number, decode
-from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, float_format
-from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+import numpy as np
+
+from tcsmt.matrix_units.arithmetic.formats import Format, integers_from
 from tcsmt.matrix_units.models import Model
-from tcsmt.programs.recipes.emulation.slicing import F64, Slicing
+from tcsmt.programs.steps.digits import residue_range
+from tcsmt.programs.steps.program import Builder, ProductRun, UnitProgram, Value
+from tcsmt.programs.steps.slicing import F64, Slicing, has_integers
 from tcsmt.support.errors import TcsmtError
 
-_NEAREST = ROUNDINGS["RNE"]
 #: Integers of more bits are not cut out of a number.
 _MOST_BITS = 60
-
-
-def has_integers(fmt: AnyFormat, low: int, high: int) -> bool:
-    """Return whether a format has all integers from low to high."""
-    if isinstance(fmt, IntegerFormat):
-        return not fmt.fraction_bits and fmt.low <= low and high <= fmt.high
-    fmt = float_format(fmt)
-    most = max(-low, high)
-    fine = fmt.e_min - fmt.fraction_bits <= 0 and most <= min(1 << fmt.precision, int(fmt.largest_finite))
-    return fine and (fmt.signed or low >= 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,15 +73,26 @@ class Emulation:
         length = self.every or k
         return [range(start, min(start + length, k)) for start in range(0, k, length)]
 
-    def exponents(self, tops: tuple[Term, Term], slicing: Slicing) -> Exponent:
-        """Return the sum of the exponents of a row and a column, of which ``tops`` are the words."""
-        low = self.wide.e_min + slicing.above
-        of_a, of_b = (Exponent(top, low, low + (1 << top.width) - 1) for top in tops)
-        return of_a + of_b
+    def program(self, k: int) -> UnitProgram:
+        """Return a dot product of k as a program, with inputs ``A``, ``B`` and ``c``."""
+        return _program(self, k)
 
-    def ended(self, scaled: Term, c: Term) -> Term:
-        """Return the result: c added."""
-        return ieee.add_words(self.wide, scaled, c)
+    def scaled(self, build: Builder, sides: Sequence[Value], tops: Sequence[Value], k: int) -> Value:
+        """Write the product of a row and a column, both as numbers. tops: the largest exponents."""
+        raise NotImplementedError
+
+
+@lru_cache(maxsize=16)
+def _program(emulation: Emulation, k: int) -> UnitProgram:
+    build, wide = Builder(), emulation.wide
+    sides = [build.input(side, wide, side) for side in "AB"]
+    tops = [build.maximum(x.format, x, nan="ignored") for x in map(build.exponent, sides)]
+    result = build.add(wide, emulation.scaled(build, sides, tops, k), build.input("c", wide))
+    for top in tops:
+        largest = build.constant(top.format, top.format.word(Fraction(wide.e_max)))
+        finite = build.compare(top.format, top, largest, "less_equal")
+        result = build.select(wide, finite, result, build.constant(wide, wide.nan_word or 0))
+    return build.program(result)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,35 +129,17 @@ class Slices(Emulation):
         """A product of digits counts 2^-shift, times 2 to the power of both exponents."""
         return self.cut.bits * (sum(product) + 2)
 
-    def steps(self, k: int) -> Iterator[tuple[int, int, range]]:
-        """Every chain of instructions in order: which digits it multiplies, and which lanes."""
-        for i, j in self.products:
+    def scaled(self, build: Builder, sides: Sequence[Value], tops: Sequence[Value], k: int) -> Value:
+        """Write the sum of the products of digits, in order, times 2 to the power of both exponents."""
+        fmt = self.unit.a_format
+        left, right = (build.digits(x, top, self.cut, fmt) for x, top in zip(sides, tops, strict=True))
+        total = build.constant(self.wide, 0)
+        for product in self.products:
             for part in self.blocks(k):
-                yield i, j, part
-
-    def added(self, part: Term, shift: int, total: Term) -> ieee.RoundedSum:
-        """part·2^-shift + total in the wide format, rounded once; part is a result of the unit."""
-        fmt = self.unit.d_format
-        x = _integer(part) if isinstance(fmt, IntegerFormat) else decode(_float(fmt), part)
-        terms = replace(x, exponent=x.exponent.plus(-shift)), decode(self.wide, total)
-        return ieee.RoundedSum(terms=terms, format=self.wide, rounding=_NEAREST)
-
-    def scaled(self, total: Term, tops: tuple[Term, Term]) -> Term:
-        """Return the sum times 2 to the power of both exponents, rounded where it is subnormal."""
-        x = decode(self.wide, total)
-        moved = replace(x, exponent=x.exponent + self.exponents(tops, self.cut))
-        return ieee.convert(moved, self.wide, _NEAREST)
-
-
-def _float(fmt: AnyFormat) -> Format:
-    return float_format(fmt)
-
-
-def _integer(word: Term) -> Number:
-    """A two's complement word as a number with one bit before the binary point."""
-    negative, last = word[word.width - 1], word.width - 1
-    size = negative.ite(-word, word)
-    return Number(negative, Exponent.constant(last), size, last, size.eq(0), FALSE, FALSE)
+                run = ProductRun(np.arange(part.start, part.stop), product)
+                inside = build.chain(self.unit, (left, right), [run], None)
+                total = build.accumulate(self.wide, inside, total, self.shift(product))
+        return build.scale(self.wide, total, tops, -2 * self.cut.above)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,7 +173,7 @@ class Residues(Emulation):
     @property
     def reach(self) -> tuple[int, int]:
         """Those of residues, or of their digits."""
-        return digits_of_residues(max(self.moduli), self.base)
+        return residue_range(max(self.moduli), self.base)
 
     @cached_property
     def product(self) -> int:
@@ -226,14 +209,29 @@ class Residues(Emulation):
             weights.append(others * pow(others, -1, modulus))
         return tuple(weights)
 
+    def scaled(self, build: Builder, sides: Sequence[Value], tops: Sequence[Value], k: int) -> Value:
+        """Write the integer product by its residues, times 2 to the power of both exponents."""
+        cut = self.slicing(k)
+        whole = integers_from(-cut.largest, cut.largest)
+        integers = [build.digits(x, top, cut, whole) for x, top in zip(sides, tops, strict=True)]
+        found = [self._residue(build, integers, modulus, k) for modulus in self.moduli]
+        product = build.exact_sum(found, self.weights, self.product)
+        return build.scale(self.wide, product, tops, 2 * (cut.bits - cut.above))
 
-def digits_of_residues(modulus: int, base: int) -> tuple[int, int]:
-    """Return the smallest and the largest residue nearest to zero, or, with a base, digit of one."""
-    low, high = -(modulus // 2), (modulus - 1) // 2
-    if not base:
-        return low, high
-    half = base // 2
-    return min(-half, (low + half) // base), max(half - 1, (high + half) // base)
+    def _residue(self, build: Builder, integers: Sequence[Value], modulus: int, k: int) -> Value:
+        """Write the product modulo one number."""
+        places, fmt = range(2 if self.base else 1), self.unit.a_format
+        left, right = (
+            [build.residue(x, fmt, modulus, self.base, place) for place in places] for x in integers
+        )
+        parts, weights = [], []
+        for i, x in enumerate(left):
+            for j, y in enumerate(right):
+                for part in self.blocks(k):
+                    run = ProductRun(np.arange(part.start, part.stop))
+                    parts.append(build.chain(self.unit, (x, y), [run], None))
+                    weights.append((self.base or 1) ** (i + j))
+        return build.exact_sum(parts, weights, modulus)
 
 
 def moduli(count: int, most: int) -> tuple[int, ...]:

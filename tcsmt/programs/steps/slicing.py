@@ -119,6 +119,16 @@ class Slicing:
         return digits
 
 
+def has_integers(fmt: AnyFormat, low: int, high: int) -> bool:
+    """Return whether a format has all integers from low to high."""
+    if isinstance(fmt, IntegerFormat):
+        return not fmt.fraction_bits and fmt.low <= low and high <= fmt.high
+    fmt = float_format(fmt)
+    most = max(-low, high)
+    fine = fmt.e_min - fmt.fraction_bits <= 0 and most <= min(1 << fmt.precision, int(fmt.largest_finite))
+    return fine and (fmt.signed or low >= 0)
+
+
 def digit_word(fmt: AnyFormat, digit: Term) -> Term:
     """Return the word of a digit in a format that has all of its numbers."""
     if isinstance(fmt, IntegerFormat):

@@ -12,7 +12,7 @@ from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, integers_from
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
-from tcsmt.programs.recipes.emulation.slicing import F64, Slicing, digit_word
+from tcsmt.programs.steps.slicing import F64, Slicing, digit_word
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import emulations as oracle
 from tests.support.emulations import TINY
