@@ -31,11 +31,18 @@ if TYPE_CHECKING:
     from tcsmt.interface.api.compare import Comparison, compare
     from tcsmt.interface.api.designs import design
     from tcsmt.interface.api.export import Exported, export
-    from tcsmt.interface.api.find import find
+    from tcsmt.interface.api.find import find, properties
     from tcsmt.interface.api.formats import FormatValues, describe_format
-    from tcsmt.interface.api.identify import Identified, IdentifiedData, identify, identify_data
-    from tcsmt.interface.api.identify_plan import IdentifyPlan, identify_plan
-    from tcsmt.interface.api.identify_probe import IdentifyProbe, identify_probe
+    from tcsmt.interface.api.identify import (
+        Identified,
+        IdentifiedData,
+        IdentifyPlan,
+        IdentifyProbe,
+        identify,
+        identify_data,
+        identify_plan,
+        identify_probe,
+    )
     from tcsmt.interface.api.kernel_diff import KernelDiff, kernel_diff
     from tcsmt.interface.api.kernel_identify import KernelIdentified, kernel_identify
     from tcsmt.interface.api.kernel_invariant import KernelInvariant, kernel_invariant
@@ -45,7 +52,6 @@ if TYPE_CHECKING:
     from tcsmt.interface.api.page import Page, page
     from tcsmt.interface.api.pictures import Explanation, explain
     from tcsmt.interface.api.probe import Probe, ProbeAnswers, probe
-    from tcsmt.interface.api.properties import properties
     from tcsmt.interface.api.quantise import QuantisedMatrix, quantise
     from tcsmt.interface.api.reproduce import Reproduction, reproduce
     from tcsmt.interface.api.run import SimulatedRows, run
@@ -80,13 +86,14 @@ _HOMES = {
     **dict.fromkeys(("Comparison", "compare"), "tcsmt.interface.api.compare"),
     "design": "tcsmt.interface.api.designs",
     **dict.fromkeys(("Exported", "export"), "tcsmt.interface.api.export"),
-    "find": "tcsmt.interface.api.find",
+    **dict.fromkeys(("find", "properties"), "tcsmt.interface.api.find"),
     **dict.fromkeys(("FormatValues", "describe_format"), "tcsmt.interface.api.formats"),
     **dict.fromkeys(
-        ("Identified", "IdentifiedData", "identify", "identify_data"), "tcsmt.interface.api.identify"
+        ("Identified", "IdentifiedData", "IdentifyPlan", "IdentifyProbe"), "tcsmt.interface.api.identify"
     ),
-    **dict.fromkeys(("IdentifyPlan", "identify_plan"), "tcsmt.interface.api.identify_plan"),
-    **dict.fromkeys(("IdentifyProbe", "identify_probe"), "tcsmt.interface.api.identify_probe"),
+    **dict.fromkeys(
+        ("identify", "identify_data", "identify_plan", "identify_probe"), "tcsmt.interface.api.identify"
+    ),
     **dict.fromkeys(("PageLink", "Links", "links"), "tcsmt.interface.api.links"),
     **dict.fromkeys(("Explanation", "explain"), "tcsmt.interface.api.pictures"),
     **dict.fromkeys(("Page", "page"), "tcsmt.interface.api.page"),
@@ -96,7 +103,6 @@ _HOMES = {
     **dict.fromkeys(("KernelTree", "kernel_tree"), "tcsmt.interface.api.kernel_tree"),
     **dict.fromkeys(("epilogue", "gemm", "reduction"), "tcsmt.interface.api.kernels"),
     **dict.fromkeys(("Probe", "ProbeAnswers", "probe"), "tcsmt.interface.api.probe"),
-    "properties": "tcsmt.interface.api.properties",
     **dict.fromkeys(("QuantisedMatrix", "quantise"), "tcsmt.interface.api.quantise"),
     **dict.fromkeys(("Reproduction", "reproduce"), "tcsmt.interface.api.reproduce"),
     **dict.fromkeys(("SimulatedRows", "run"), "tcsmt.interface.api.run"),

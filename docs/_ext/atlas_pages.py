@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.interface.api.views import WitnessView, address
-from tcsmt.interface.page.index import known_pairs
+from tcsmt.interface.page.site import known_pairs
 from tcsmt.matrix_units.catalogue import Row, disputes, status_text
 from tcsmt.matrix_units.catalogue.description import arithmetic
 from tcsmt.matrix_units.catalogue.naming import gpus

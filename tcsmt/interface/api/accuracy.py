@@ -7,13 +7,12 @@ True
 
 from tcsmt.interface.api.bound_table import AlgorithmFindings, BoundTable, findings, table
 from tcsmt.interface.api.error_bound import AccuracyBound, bound
-from tcsmt.interface.api.error_comparison import AccuracyComparison, compare, explain
+from tcsmt.interface.api.error_comparison import AccuracyComparison, AccuracyFlaw, compare, explain, find
 from tcsmt.interface.api.exact import AccuracyExactness, ExactSlices, exact, slices
 from tcsmt.interface.api.kernel_bound import KernelBound
 from tcsmt.interface.api.recipes import Recipes, multiply, recipes
 from tcsmt.interface.api.reduced import ReducedFacts, reduced
 from tcsmt.interface.api.reproduce import ParameterVariants, variants
-from tcsmt.interface.api.result_flaws import AccuracyFlaw, find
 from tcsmt.interface.api.splits import SplitAnalysis, split
 from tcsmt.interface.api.sweep import Sweep, sweep
 

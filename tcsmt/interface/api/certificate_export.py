@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tcsmt.interface.api.certificates import StatementFacts
 from tcsmt.interface.api.certified_books import CertifiedStatement, book_of
-from tcsmt.interface.api.statements import StatementFacts
 from tcsmt.interop.exports.acl2.certification import files_of
 from tcsmt.interop.exports.statement_lean import statement_theorem
 from tcsmt.interop.exports.statement_smtlib import (

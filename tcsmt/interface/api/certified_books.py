@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tcsmt.interface.api.certificates import chosen_files, title_in
-from tcsmt.interface.api.statements import StatementFacts
+from tcsmt.interface.api.certificates import StatementFacts, chosen_files, flawed, title_in
 from tcsmt.interface.api.units import UnitLike, side_of
 from tcsmt.interop.exports.acl2.certification import CertifiedBook, certifying
 from tcsmt.interop.exports.acl2.errors import error_book
@@ -25,10 +24,15 @@ from tcsmt.prove.certificates.theorems import theorem_statement
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, no_progress
-from tcsmt.support.text import one_line, quotation
+from tcsmt.support.text import counted, one_line, quotation
 
 #: Seconds for ACL2 to certify a statement or a unit, where the caller gives none.
 _TIMEOUT = 600.0
+_BOOKS = (
+    "of what a unit computes: its functions in `units/*.lisp` of the books, written from its graph; "
+    "`tcsmt certificate specified UNIT` proves them to be what one page says, which is written by hand "
+    "(results/theorems/acl2/specification.lisp)"
+)
 
 
 @dataclass(frozen=True)
@@ -214,3 +218,13 @@ def _numbers(row: Row) -> SpecifiedNumbers:
         return specified_numbers(row.model)
     except TcsmtError as why:
         raise TcsmtError(f"{row.name}: {why}") from None
+
+
+def summary_of_books(done: Sequence[CertifiedStatement]) -> Iterator[str]:
+    """Yield the page for statements that a theorem prover has taken."""
+    yield f"summary: {counted(len(done), 'statement')} ({sum(not one.flaw for one in done)} certified)"
+    yield from flawed([one.file for one in done if one.flaw], "NOT CERTIFIED")
+    tags = sorted({tag for one in done if one.book is not None for tag in one.book.tags})
+    with_tags = f", and the code under its trust tags {', '.join(tags)}" if tags else ""
+    yield f"trusted: ACL2 and its own books{with_tags}; not tcsmt, and no solver"
+    yield f"specification: {_BOOKS}"

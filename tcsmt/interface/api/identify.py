@@ -1,4 +1,8 @@
-"""Which unit is this? From the answers of a black box, or recorded ones, to the models that explain them."""
+"""Which unit is this? From the answers of a black box, or recorded ones, to the models that explain them.
+
+Questions may also be printed in advance, for a black box on another machine: a set, or a decision tree. And a
+black box may be asked by classical probes: the order of its sum, precision, rounding, special values.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +13,38 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
-from tcsmt.identification.units.boxes import Exchange, Transcript
+import numpy as np
+
+from tcsmt.identification.units.boxes import Exchange, Transcript, probed_box
+from tcsmt.identification.units.classical import BlackBox, OutOfReach, profile, special_values, summation_tree
 from tcsmt.identification.units.family import COLUMNS, Family
 from tcsmt.identification.units.kinds import hypotheses_of, known
+from tcsmt.identification.units.plan import candidates, decision_tree, fixed_set
 from tcsmt.identification.units.recorded import Survivors, family_of, survivors
-from tcsmt.identification.units.report import as_data, as_text, best_data, best_lines, lines, summary
+from tcsmt.identification.units.report import (
+    as_data,
+    as_text,
+    best_data,
+    best_lines,
+    lines,
+    set_data,
+    summary,
+    tree_data,
+)
 from tcsmt.identification.units.search import Identification, Outcome
-from tcsmt.interface.api.black_boxes import BoxShape, box_asked, one_dataset
+from tcsmt.interface.api.implementations import BoxShape, box_asked, one_dataset
 from tcsmt.interface.api.units import Unit, UnitLike, side_of
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.simulate.measured.dataset import DataSet
-from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.floats import ieee_floats
+from tcsmt.support.invariants import not_none
 from tcsmt.support.progress import ignore
-from tcsmt.support.results import Result
+from tcsmt.support.results import Result, json_text
 from tcsmt.support.text import agreeing, counted
+from tcsmt.surveys.papers.khattak import features
 
 
 @dataclass(frozen=True, repr=False)
@@ -248,3 +267,197 @@ def identify_data(
     data = one_dataset(Path(path))
     family_of(data)
     return IdentifiedData(data, survivors(data, rows=rows, seed=seed, progress=progress))
+
+
+#: Kinds of plans: all questions at once, or each by the answers to those before.
+Plan = Literal["set", "tree"]
+PLANS: tuple[Plan, ...] = get_args(Plan)
+
+
+@dataclass(frozen=True, repr=False)
+class IdentifyPlan(Result):
+    """Questions that tell the likely models of a black box apart; its text is a JSON document.
+
+    kind: ``set``, which ``tcsmt.probe(UNIT, vectors=FILE)`` reads, or ``tree``. facts: the document.
+    """
+
+    kind: str
+    facts: Mapping[str, Any]
+
+    @property
+    def hypotheses(self) -> int:
+        """Return the models: units of the catalogue of these formats and K, and changes of one parameter."""
+        return int(self.facts["hypotheses"])
+
+    @property
+    def told_apart(self) -> int:
+        """Classes of models that the answers would tell apart."""
+        return int(self.facts["told_apart"])
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data. A set is a file of rows, which does not say which version wrote it."""
+        return dict(self.facts) if self.kind == "set" else super().as_json()
+
+    def _facts(self) -> dict[str, Any]:
+        return dict(self.facts)
+
+    def _lines(self) -> Iterator[str]:
+        if self.kind == "tree":
+            yield json_text(self._facts())
+            return
+        head = {name: value for name, value in self.facts.items() if name != "rows"}
+        rows = ",\n".join(map(json.dumps, self.facts["rows"]))
+        yield f'{json.dumps(head)[:-1]}, "rows": [\n{rows}\n]}}'
+
+    @property
+    def _title(self) -> str:
+        return f"a {self.kind}: {self.told_apart} of {counted(self.hypotheses, 'hypothesis')} told apart"
+
+
+@ieee_floats
+def identify_plan(
+    kind: Plan = "set",
+    *,
+    like: UnitLike | None = None,
+    formats: Sequence[str] | None = None,
+    k: int | None = None,
+    budget: int = 60,
+    seed: int = 1,
+) -> IdentifyPlan:
+    """Questions for a black box that is asked elsewhere; nothing is asked. Only of fused dot-adds.
+
+    ``set``: questions for a program that asks all of them (``tcsmt.probe(UNIT, vectors=FILE)``), whose
+    answers :func:`tcsmt.identify` goes on from (``answers=``); ``tree``: a question, and for each answer the
+    next one.
+
+    Args:
+        kind: Print the questions in advance; ask nothing.
+        like: A unit with the box's formats and K.
+        formats: Those of a, b, c and d.
+        k: Products.
+        budget: Questions of a set at most.
+        seed: Seed of the random questions.
+
+    Raises :class:`tcsmt.TcsmtError` for another kind, and for formats that no fused dot-add has.
+
+    >>> import tcsmt
+    >>> plan = tcsmt.identify_plan(formats=["e2m1", "e2m1", "f16", "f16"], k=1, budget=5)
+    >>> len(plan.as_json()["rows"])
+    5
+    """
+    shape = BoxShape.of(like, formats, k)
+    family = shape.fused("a plan")
+    near, random = candidates(family), np.random.default_rng(seed)
+    if choose("plan", kind, PLANS) == "set":
+        name = None if like is None else side_of(like).row.name
+        return IdentifyPlan(kind, set_data(family, name, near, fixed_set(family, near, random, budget)))
+    node = decision_tree(family, near, random)
+    facts = {
+        "of": near.names,
+        "hypotheses": len(near.table),
+        "told_apart": node.leaves,
+        "depth": node.depth,
+        "expected": round(node.expected, 2),
+    }
+    return IdentifyPlan(kind, facts | {"tree": tree_data(family, near, node)})
+
+
+#: What a classical probe reads; the last is all of them.
+ClassicalProbe = Literal["tree", "precision", "rounding", "special", "features", "all"]
+PROBES: tuple[ClassicalProbe, ...] = get_args(ClassicalProbe)
+
+
+@dataclass(frozen=True, repr=False)
+class IdentifyProbe(Result):
+    """Readings of classical probes of a black box.
+
+    readings: by name, such as ``summation_tree`` and ``rounding``; "out of reach" where the formats cannot
+    ask it. questions: how many were asked.
+    """
+
+    readings: Mapping[str, Any]
+    questions: int
+
+    def _facts(self) -> dict[str, Any]:
+        return {**self.readings, "questions": self.questions}
+
+    def _lines(self) -> Iterator[str]:
+        for name, reading in self.readings.items():
+            if not isinstance(reading, dict):
+                yield reading if "\n" in str(reading) else f"{name}: {reading}"
+                continue
+            yield f"{name}:"
+            for key, value in reading.items():
+                parts = [f"{k} {v}" for k, v in value.items()] if isinstance(value, dict) else []
+                yield f"  {key}: {', '.join(parts) or value}"
+        yield self._title
+
+    @property
+    def _title(self) -> str:
+        return counted(self.questions, "question")
+
+
+@ieee_floats
+def identify_probe(
+    box: Callable[..., Any] | UnitLike | None = None,
+    probe: ClassicalProbe = "all",
+    *,
+    like: UnitLike | None = None,
+    formats: Sequence[str] | None = None,
+    k: int | None = None,
+    command: str | None = None,
+    device: UnitLike | None = None,
+    answer_timeout: float = 30.0,
+) -> IdentifyProbe:
+    """Read how a black box sums and rounds, by the probes of the literature; not a proof.
+
+    ``tree`` (the order of summation, by masking), ``precision`` (fraction bits that are kept),
+    ``rounding`` (of aligned addends and of the result), ``special`` (subnormal numbers, zeros, overflow,
+    infinities, NaNs), ``features`` (the columns of Khattak and Mikaitis's table) or ``all``.
+
+    Args:
+        box: As for :func:`tcsmt.identify`, as those that are not listed here.
+        probe: Run a classical probe on the box instead.
+
+    Raises :class:`tcsmt.TcsmtError` for another probe, and for formats that no fused dot-add has.
+
+    >>> import tcsmt
+    >>> print(tcsmt.identify_probe("volta", "tree"))
+    summation_tree: [c p0..p3]
+    one sum of 5
+    └─ c p0..p3
+    12 questions
+    """
+    choose("probe", probe, PROBES)
+    with box_asked(
+        box, like=like, formats=formats, k=k, command=command, device=device, timeout=answer_timeout
+    ) as (shape, asked):
+        family = shape.fused("a probe")
+        black_box, count = probed_box(not_none(asked), family.formats, family.k)
+        return IdentifyProbe(readings(black_box, probe), count())
+
+
+def readings(box: BlackBox, probe: str) -> dict[str, Any]:
+    """Return what a classical probe reads, by name."""
+    read: dict[str, Any] = {}
+    if probe in ("tree", "all"):
+        try:
+            tree = summation_tree(box)
+            read |= {"summation_tree": tree.text(box.k), "picture": tree.picture(box.k)}
+        except OutOfReach as why:
+            read["summation_tree"] = f"out of reach: {why}"
+    if probe in ("precision", "rounding", "all"):
+        seen = profile(box)
+        parts = {"precision": "bits", "rounding": "mode"}
+        for name, part in parts.items():
+            if probe in (name, "all"):
+                sides = {**seen["alignment"], **{f"result, {key}": v for key, v in seen["result"].items()}}
+                read[name] = {key: value[part] for key, value in sides.items()}
+    if probe in ("special", "all"):
+        read["special"] = special_values(box)
+    if probe in ("features", "all"):
+        try:
+            read["features"] = features(box)
+        except OutOfReach as why:
+            read["features"] = f"out of reach: {why}"
+    return read

@@ -25,7 +25,7 @@ from tcsmt.interface.cli.printing import (
 
 if TYPE_CHECKING:
     from tcsmt.interface.api.claims import ClaimsReport
-    from tcsmt.interface.api.find import Report
+    from tcsmt.interface.api.links import Report
 
 
 @declared(
@@ -78,7 +78,7 @@ def find(
     answer(report, as_json=as_json, links=links_wanted(report, link, page))
 
 
-@declared("properties.property_list", folders="--folder", was={"--properties": "--folder"})
+@declared("find.property_list", folders="--folder", was={"--properties": "--folder"})
 def properties(call: DeclaredCall, as_json: bool) -> None:
     """List the properties that can be asked of a unit.
 

@@ -77,8 +77,7 @@ def check(call: DeclaredCall, prover: str | None, as_json: bool) -> None:
       tcsmt certificate check proofs --states volta/mma.m8n8k4.f32.f16.f16.f32 mine.toml --finite
     """
     from tcsmt.interface.api.asked import Domain
-    from tcsmt.interface.api.certificate_summary import summary_of_checks
-    from tcsmt.interface.api.certificates import Expected, NotStated, checked_in, stating
+    from tcsmt.interface.api.certificates import Expected, NotStated, checked_in, stating, summary_of_checks
 
     states, only = call["states"], call["only"]
     if states is None and call["domain"] != Domain(finite=False):
@@ -123,8 +122,7 @@ def check(call: DeclaredCall, prover: str | None, as_json: bool) -> None:
 
 def _with_prover(prover: str, call: DeclaredCall, as_json: bool) -> NoReturn:
     """Each statement as the prover takes it."""
-    from tcsmt.interface.api.certificate_summary import summary_of_books
-    from tcsmt.interface.api.certified_books import certified_in
+    from tcsmt.interface.api.certified_books import certified_in, summary_of_books
 
     done = []
     with progress_bar(lines=False) as progress:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 @declared(
-    "identify.identify", "identify.identify_data", "identify_plan.identify_plan",
-    "identify_probe.identify_probe", formats=("--formats A,B,C,D", COMMAS), k=click.IntRange(1, 128),
+    "identify.identify", "identify.identify_data", "identify.identify_plan",
+    "identify.identify_probe", formats=("--formats A,B,C,D", COMMAS), k=click.IntRange(1, 128),
     like="UNIT", box=("UNIT", UNIT), command="", device="UNIT", path="[--data]", rows=click.IntRange(1),
     answers="", budget=click.IntRange(1), kind=None, probe=None, options="timeout confirm certificate",
 )  # fmt: skip

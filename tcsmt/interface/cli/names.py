@@ -60,7 +60,7 @@ class _Unit(_Architecture):
 
 class _Property(_Name):
     def known(self) -> Iterable[str]:
-        from tcsmt.interface.api.properties import property_list
+        from tcsmt.interface.api.find import property_list
 
         return [entry.name for entry in property_list().properties]
 

@@ -39,7 +39,7 @@ def tcsmt_check(request: pytest.FixtureRequest) -> Callable[..., Check | None]:
     unit, function, how: as for :func:`tcsmt.check`. The failure shows a short row that differs, the unit's
     stages on it, and what gives the function's answers; rows and answers are left in the test's ``tmp_path``,
     as ``answers-1.json`` and so on. What became of a plain function is kept in pytest's cache (see
-    :mod:`tcsmt.interface.pytest.kept`). Returns what :func:`tcsmt.check` does, or None where that is kept.
+    :mod:`tcsmt.interface.pytest.checks`). Returns what :func:`tcsmt.check` does, or None where that is kept.
     """
 
     def run(unit: UnitLike, implementation: Any = None, *, rows: int = 100_000, **how: Any) -> Check | None:

@@ -12,8 +12,8 @@ import tcsmt
 
 MODULES = ["tcsmt", *(f"tcsmt.interface.api.{name}" for name in (
     "accuracy", "audit", "certificate_export", "certificates", "check", "compare", "designs",
-    "error_comparison", "exact", "export", "find", "formats", "identify", "identify_plan", "identify_probe",
-    "links", "page", "pictures", "probe", "recipes", "reduced", "reproduce", "result_flaws", "run", "sweep",
+    "error_comparison", "exact", "export", "find", "formats", "identify",
+    "links", "page", "pictures", "probe", "recipes", "reduced", "reproduce", "run", "sweep",
     "units", "validate", "vectors",
 ))]  # fmt: skip
 #: Whose example takes seconds.
@@ -21,7 +21,7 @@ LONG = [pytest.param("tcsmt.interface.api.bound_table", marks=pytest.mark.long)]
 
 
 @pytest.mark.parametrize("name", [*MODULES, *LONG])
-@pytest.mark.slow_cases("tcsmt.interface.api.check", "tcsmt.interface.api.result_flaws")
+@pytest.mark.slow_cases("tcsmt.interface.api.check", "tcsmt.interface.api.error_comparison")
 def test_docstrings_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # examples write files
     found = doctest.testmod(importlib.import_module(name))

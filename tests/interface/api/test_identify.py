@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 import tcsmt
+from tcsmt.identification.units.classical import black_box
+from tcsmt.interface.api.identify import PROBES, readings
+from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.simulate.measured.row_files import read_rows
+from tests.support.sampling import mostly_long
 
 #: Model files; searches are quick where formats are small.
 TWO_LANES = "k = 2\nn_fma = 2\n"
@@ -123,3 +127,76 @@ def test_integers_are_refused(tmp_path: Path) -> None:
     tcsmt.vectors("x86/vpdpbusd", "edge", rows=5).save(tmp_path / "rows.json")
     with pytest.raises(tcsmt.TcsmtError, match="u8 is not a floating-point format"):
         tcsmt.identify_data(tmp_path / "rows.json")
+
+
+FORMATS = ("e2m1", "e2m1", "f16", "f16")
+
+
+def test_a_set_is_a_file_of_rows_for_a_probe(tmp_path: Path) -> None:
+    plan = tcsmt.identify_plan(like="volta", budget=5)
+    data = json.loads(str(plan))
+    assert data == plan.as_json() and len(data["rows"]) == 5 and "tcsmt" not in data
+    assert data["model"].startswith("volta/")
+    assert 1 < plan.told_apart <= plan.hypotheses
+    (tmp_path / "plan.json").write_text(str(plan))
+    assert len(tcsmt.probe("volta", vectors=tmp_path / "plan.json")) == 5
+
+
+@pytest.mark.slow
+def test_a_tree_names_every_hypothesis_in_a_leaf() -> None:
+    plan = tcsmt.identify_plan("tree", formats=FORMATS, k=1)
+    data = json.loads(str(plan))
+    assert data == plan.as_json() and data["tcsmt"] == tcsmt.__version__
+
+    def leaves(node: dict[str, object]) -> list[list[str]]:
+        if "left" in node:
+            return [node["left"]]
+        return [leaf for child in node["answers"].values() for leaf in leaves(child)]  # type: ignore[attr-defined]
+
+    found = leaves(data["tree"])
+    assert len(found) == plan.told_apart and sum(map(len, found)) == plan.hypotheses
+
+
+def test_other_kinds_and_integers_are_refused() -> None:
+    with pytest.raises(tcsmt.TcsmtError, match="unknown plan 'list'"):
+        tcsmt.identify_plan("list", like="volta")
+    with pytest.raises(tcsmt.TcsmtError, match="a plan supports only fused dot-adds"):
+        tcsmt.identify_plan(like="x86/vpdpbusd")
+
+
+@pytest.mark.parametrize("kind", mostly_long([*PROBES], ["tree", "all"]))
+def test_classical_probes(kind: str) -> None:
+    read = tcsmt.identify_probe("volta", kind)
+    lines = str(read).splitlines()
+    assert lines[-1] == f"{read.questions} questions"
+    assert read.as_json() == {"tcsmt": tcsmt.__version__, **read.readings, "questions": read.questions}
+    expected = {
+        "tree": "└─ c p0..p3",
+        "features": "n_fma: 4",
+        "precision": "product: 23",
+        "rounding": "product: RZ",
+    }
+    for name, text in expected.items():
+        if kind in (name, "all"):
+            assert text in str(read)
+
+
+def test_each_kind_finds_its_own_part() -> None:
+    box = black_box(row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model)
+    assert readings(box, "precision").keys() == {"precision"}
+    assert readings(box, "rounding")["rounding"]["product"] == "RZ"
+    assert readings(box, "tree").keys() == {"summation_tree", "picture"}
+
+
+def test_probes_out_of_reach_are_reported_without_an_error() -> None:
+    """Formats without the range that the probes need."""
+    box = black_box(row_named("rtx-blackwell/mma.m16n8k32.kind::f8f6f4.f16.e2m1.e2m1.f16").model)
+    assert readings(box, "tree")["summation_tree"].startswith("out of reach: ")
+    assert readings(box, "features")["features"].startswith("out of reach: ")
+
+
+def test_other_probes_and_integers_are_refused() -> None:
+    with pytest.raises(tcsmt.TcsmtError, match="unknown probe 'trees': did you mean tree"):
+        tcsmt.identify_probe("volta", "trees")
+    with pytest.raises(tcsmt.TcsmtError, match="a probe supports only fused dot-adds"):
+        tcsmt.identify_probe("x86/vpdpbusd")

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import lzma
 import random
+import re
+import shutil
+import zlib
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
@@ -19,15 +25,15 @@ import tcsmt
 from tcsmt.interface.api.page import Page
 from tcsmt.interface.api.units import side_of
 from tcsmt.interface.api.views import WitnessView
-from tcsmt.interface.page.index import known_pairs
-from tcsmt.interface.page.site import first_view
+from tcsmt.interface.page.site import first_view, index_of, known_pairs, modules_of
 from tcsmt.interface.pictures.build import draw
 from tcsmt.interface.pictures.drawing import BitGrid, BitRow
+from tcsmt.interop.exports.webassembly import module_of
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS
 from tcsmt.matrix_units.arithmetic.words import to_word
-from tcsmt.matrix_units.catalogue import Row, rows
+from tcsmt.matrix_units.catalogue import Row, row_named, rows
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.engine.boundary_inputs import rows as directed_rows
 from tcsmt.prove.statements.explain import first_difference, steps
@@ -619,3 +625,77 @@ def test_the_pictures_of_the_documentation(tmp_path: Path) -> None:
     for path in take_pictures(tmp_path):
         assert path.read_bytes().startswith(b"\x89PNG") and path.stat().st_size > 20_000
         assert (ROOT / "docs" / "_static" / path.name).is_file()
+
+
+def test_scripts_hold_the_modules() -> None:
+    rows = [row_named(name) for name in ("volta", "turing/mma.m8n8k4.f32.f16.f16.f32", "hopper")]
+    seen: list[tuple[int, int, str]] = []
+    modules = modules_of(rows, lambda *what: seen.append(what))
+    assert [done for done, _, _ in seen] == [1, 2, 3] and {count for _, count, _ in seen} == {3}
+    assert modules.names[rows[0].name] == modules.names[rows[1].name] != modules.names[rows[2].name]
+    assert len(modules.scripts) == 2
+    for row in rows:
+        name = modules.names[row.name]
+        match = re.fullmatch(r"moduleText\((.*)\);\n", modules.scripts[name])
+        assert match is not None
+        key, text = json.loads(f"[{match[1]}]")
+        assert key == name
+        assert zlib.decompress(base64.b64decode(text), wbits=-15) == module_of(row.model).code
+
+
+RESULTS = ROOT / "results"
+VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
+LOWER = f"{VOLTA}@zero-126"
+
+
+def test_units_of_the_index() -> None:
+    chosen = [row_named(A), row_named(B), row_named(LOWER)]
+    index = index_of(chosen, {A: "1", B: "2", LOWER: "3"}, "#v=1")
+    by_name = {name: values for name, *values in index["units"]}
+    module, k, types, evidence, status, source, _ = by_name[B]
+    assert (module, k, index["types"][types]) == ("2", 16, "f16 f16 f32 → f32")
+    assert (evidence, status) == (row_named(B).evidence, "accepted")
+    assert row_named(B).source in index["sources"][source]
+    assert by_name[LOWER][4] != "accepted" or by_name[LOWER][6]
+    assert "h100" in index["names"]["hopper"].lower() and "NVIDIA" in index["names"]["hopper"]
+
+
+def test_pairs_are_those_of_the_results() -> None:
+    """Verdicts and witnesses of the atlas; a certificate where one states the pair, with its domain."""
+    named = [row_named(name) for name in (A, B, VOLTA, LOWER)]
+    pairs = known_pairs(named, RESULTS)
+    atlas = json.loads(lzma.decompress((RESULTS / "comparisons" / "atlas.json.xz").read_bytes()))
+    assert pairs["domain"] == atlas["domain"] == "all words"
+    records = [record for group in pairs["groups"] for *_, record in group["pairs"]]
+    assert [{record["left"], record["right"]} for record in records] == [{A, B}]
+    assert records[0]["verdict"] == "distinguished" and records[0]["inputs"]
+    (proved,) = [record for group in pairs["groups"] for record in group["proofs"]]
+    assert {proved["left"], proved["right"]} == {VOLTA, LOWER} and proved["verdict"] == "equivalent"
+    (certificate,) = [one for one in pairs["certificates"] if one["models"][0] != one["models"][1]]
+    digests = {pairs["digests"][VOLTA], pairs["digests"][LOWER]}
+    assert set(certificate["models"]) == digests and certificate["domain"] == "all words"
+    assert (RESULTS / "certificates" / "statements" / certificate["file"]).is_file()
+
+
+def test_a_verdict_on_another_model_is_left_out(tmp_path: Path) -> None:
+    """The row's model has changed since the atlas was made: nothing is said of it."""
+    shutil.copytree(RESULTS / "comparisons", tmp_path / "comparisons")
+    path = tmp_path / "comparisons" / "atlas.json.xz"
+    atlas = json.loads(lzma.decompress(path.read_bytes()))
+    atlas["models"][B] = "0" * 32
+    path.write_bytes(lzma.compress(json.dumps(atlas).encode()))
+    pairs = known_pairs([row_named(A), row_named(B)], tmp_path)
+    assert (pairs["groups"], pairs["certificates"]) == ([], [])
+    assert [*pairs["digests"]] == [A]
+
+
+def test_certificates_of_other_orders_say_nothing_of_a_pair() -> None:
+    """A sum in another order of its inputs is proved equal, too; that states no pair of units."""
+    pairs = known_pairs(rows("hopper", claims=False), RESULTS)
+    titles = [one["title"] for one in pairs["certificates"]]
+    assert titles and not any("order" in title or "commutative" in title for title in titles)
+
+
+def test_without_an_atlas(tmp_path: Path) -> None:
+    with pytest.raises(TcsmtError, match="an atlas cannot be read there"):
+        known_pairs([row_named(A)], tmp_path)

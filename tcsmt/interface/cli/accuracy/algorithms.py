@@ -212,7 +212,7 @@ def exact(call: DeclaredCall, name: str, unit: str | None, as_json: bool) -> Non
 
 
 @declared(
-    "result_flaws.find", unit="--unit UNIT", was={"--arch": "--unit"},
+    "error_comparison.find", unit="--unit UNIT", was={"--arch": "--unit"},
     options="solver timeout confirm certificate",
 )  # fmt: skip
 def find(call: DeclaredCall, as_json: bool) -> None:
