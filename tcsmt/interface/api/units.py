@@ -177,7 +177,7 @@ class Unit(Result):
             from tcsmt.programs.written.programs import lines_of  # slow to import
 
             return UnitSteps(self.name, tuple(lines_of(self.model.program)), ())
-        lines = python_steps(self.model)
+        lines = python_steps(self.model, self.row.source)
         return UnitSteps(self.name, tuple(lines), tuple(names_used(lines)))
 
     def as_toml(self) -> str:

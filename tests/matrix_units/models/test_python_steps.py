@@ -64,3 +64,24 @@ def test_every_name_is_explained() -> None:
     told = "\n".join(names_used(lines))
     assert "grid(x, e, MODE)" in told and "RTN" in told and "RNA" not in told
     assert all(name in meaning for name, meaning in NAMES.items())
+
+
+@pytest.mark.parametrize(
+    ("name", "section"),
+    [
+        ("hopper/mma.m16n8k16.f32.f16.f16.f32", "III-C"),
+        ("blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3", "III-E"),
+        ("cdna2/v_mfma_f32_32x32x8f16", "III-B"),
+        ("cdna3/v_mfma_f32_16x16x32_bf8_bf8", "III-H"),
+        ("ampere/mma.m8n8k4.f64.f64.f64.f64", "III-A"),
+        ("riscv/rvbna.n32.f32.e5m2.e5m2", ""),
+        ("x86/vdpbf16ps", ""),
+        ("arm/bfdot.ebf0", ""),
+    ],
+)
+def test_comments_cite_the_paper_on_units_that_it_describes(name: str, section: str) -> None:
+    row = row_named(name)
+    lines = python_steps(row.model, row.source)
+    cited = [line for line in [*lines, *names_used(lines)] if "MMA-Sim" in line]
+    assert all(section in line for line in cited) and bool(cited) == bool(section)
+    assert section or not any(word.rstrip(":").isdigit() for line in lines for word in line.split("# ")[1:2])
