@@ -25,10 +25,10 @@ from unit_theorems import Entry, entries
 from tcsmt.prove.engine import engine
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.proof_steps import Lemmas
+from tcsmt.prove.engine.sat_sweeping import Sweeping
 from tcsmt.prove.engine.solvers.run import spent
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.engine.stage_by_stage import StageByStage
-from tcsmt.prove.engine.sweeping import Sweeping
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
 from tcsmt.support.errors import TcsmtError
 

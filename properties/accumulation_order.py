@@ -3,12 +3,12 @@
 from tcsmt.investigation import (
     ROUNDINGS,
     Claim,
+    ComparedModel,
     Domain,
     Equivalent,
     Investigation,
     Operands,
     Question,
-    Side,
     concluded,
     ieee_like,
 )
@@ -42,7 +42,7 @@ def investigate(ask: Investigation) -> str:
     same = ask.ask(
         Question(
             title=f"the unit, {unit.parameters.n_fma} lanes in order against in reverse",
-            sides=(Side("in order", unit, trace), Side("in reverse", unit, reversed_lanes)),
+            sides=(ComparedModel("in order", unit, trace), ComparedModel("in reverse", unit, reversed_lanes)),
             goal=trace.output.ne(reversed_lanes.output),
             formats=unit.input_formats,
             domain_text="all words",

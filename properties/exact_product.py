@@ -4,11 +4,11 @@ from tcsmt.investigation import (
     FORMATS,
     ROUNDINGS,
     Claim,
+    ComparedModel,
     Domain,
     Investigation,
     Operands,
     Question,
-    Side,
     all_of,
     concluded,
     const,
@@ -38,9 +38,9 @@ def investigate(ask: Investigation) -> str:
     ]
     a, b = unit.trace.a[:1], unit.trace.b[:1]
     operands = Operands(a, b, c)
-    sides = [Side("exact product", exact, exact.apply(operands))]
+    sides = [ComparedModel("exact product", exact, exact.apply(operands))]
     sides += [
-        Side(
+        ComparedModel(
             f"product rounded to {narrow_format.name} by {m.parameters.product_rounding}",
             m,
             m.apply(operands),

@@ -7,6 +7,7 @@ from tcsmt.investigation import (
     FORMATS,
     ROUNDINGS,
     Claim,
+    ComparedModel,
     Domain,
     IeeeDotAdd,
     Investigation,
@@ -14,7 +15,6 @@ from tcsmt.investigation import (
     Operands,
     Question,
     Row,
-    Side,
     all_of,
     concluded,
     const,
@@ -55,8 +55,8 @@ def investigate(ask: Investigation) -> str:
     narrow = IeeeDotAdd.of(**shape, k=2, sum_format=f16, product_format=f16, c_first=False)
     a, b, c = unit.trace.a[:2], unit.trace.b[:2], const(0, 16)
     sides = (
-        Side("FP32 sum", wide, wide.apply(Operands(a, b, c))),
-        Side("FP16 products and sum", narrow, narrow.apply(Operands(a, b, c))),
+        ComparedModel("FP32 sum", wide, wide.apply(Operands(a, b, c))),
+        ComparedModel("FP16 products and sum", narrow, narrow.apply(Operands(a, b, c))),
     )
     domain = Domain().holds(wide.input_formats, sides[0].trace)
     products = [exact_product(decode(f16, x), decode(f16, y)) for x, y in zip(a, b, strict=True)]

@@ -5,13 +5,13 @@ F counts bits below the binary point of the largest exponent; n_eab = F - 23.
 
 from tcsmt.investigation import (
     Claim,
+    ComparedModel,
     Domain,
     FusedDotAdd,
     Groups,
     Investigation,
     Kind,
     Question,
-    Side,
     any_of,
     concluded,
     const,
@@ -69,7 +69,7 @@ def _exact_from(unit: FusedDotAdd) -> int:
 def _nothing_lost(unit: FusedDotAdd, bits: int) -> Question:
     """With c = 0 and F = ``bits``, does one more bit change any aligned product?"""
     models = [unit.replace(fraction_bits=n, round_fraction_bits=None) for n in (bits, bits + 1)]
-    sides = tuple(Side(f"F = {m.parameters.fraction_bits}", m, m.trace) for m in models)
+    sides = tuple(ComparedModel(f"F = {m.parameters.fraction_bits}", m, m.trace) for m in models)
     aligned = [[s.term for s in m.trace.of(Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C)] for m in models]
     lost = any_of(x.concat(const(0, 1)).ne(y) for x, y in zip(*aligned, strict=True))
     domain = Domain(c_zero=True)

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from tcsmt.investigation import (
     Claim,
+    ComparedModel,
     Domain,
     Investigation,
     Question,
-    Side,
     all_of,
     concluded,
     decode,
@@ -38,7 +38,7 @@ def investigate(ask: Investigation) -> str:
     verdict = ask.ask(
         Question(
             title="positive inputs, c < c': d > d'",
-            sides=(Side("with c", unit, low), Side("with larger c", unit, high)),
+            sides=(ComparedModel("with c", unit, low), ComparedModel("with larger c", unit, high)),
             goal=where & numbers & falls,
             domain=where,
             domain_text=f"{domain}, c < larger_c",

@@ -11,6 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from tcsmt.support.renaming import warn_of_name
 from tcsmt.support.version import __version__ as __version__
 
 #: What reads kernels' names, programs, designs and recorded answers; loaded when a text is first resolved.
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from tcsmt import torch as torch
     from tcsmt.interface.api import accuracy
     from tcsmt.interface.api.atlas import AtlasReport, ChainedAtlasReport, atlas, chained_atlas
-    from tcsmt.interface.api.audit import Audited, audit
+    from tcsmt.interface.api.audit import AuditResult, audit
     from tcsmt.interface.api.catalogue import units
     from tcsmt.interface.api.certificate_export import export_certificate
     from tcsmt.interface.api.certificates import check_certificate
@@ -74,7 +75,7 @@ _HOMES = {
     **dict.fromkeys(
         ("AtlasReport", "ChainedAtlasReport", "atlas", "chained_atlas"), "tcsmt.interface.api.atlas"
     ),
-    **dict.fromkeys(("Audited", "audit"), "tcsmt.interface.api.audit"),
+    **dict.fromkeys(("AuditResult", "audit"), "tcsmt.interface.api.audit"),
     "units": "tcsmt.interface.api.catalogue",
     "check_certificate": "tcsmt.interface.api.certificates",
     **dict.fromkeys(
@@ -121,7 +122,7 @@ _HOMES = {
 __all__ = [
     "CHAINED",
     "AtlasReport",
-    "Audited",
+    "AuditResult",
     "ChainedAtlasReport",
     "Check",
     "ClaimsReport",
@@ -205,7 +206,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for, so that ``import tcsmt`` takes milliseconds."""
+    """Import a name when it is used, so that ``import tcsmt`` takes milliseconds."""
+    if name == "Audited":
+        warn_of_name("tcsmt", "Audited", "AuditResult")
+        return __getattr__("AuditResult")
     if name not in _HOMES:
         raise AttributeError(f"module 'tcsmt' has no attribute {name!r}")
     home = _HOMES[name]

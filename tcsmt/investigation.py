@@ -22,9 +22,10 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, Kind, Model, Operands
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.question import Question, Side, difference
+from tcsmt.prove.statements.question import ComparedModel, Question, difference
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.support.errors import Contradiction, TcsmtError
+from tcsmt.support.renaming import warn_of_name
 from tcsmt.surveys.properties.investigation import (
     Claim,
     Groups,
@@ -40,6 +41,7 @@ __all__ = [
     "FORMATS",
     "ROUNDINGS",
     "Claim",
+    "ComparedModel",
     "Contradiction",
     "Distinguished",
     "Domain",
@@ -53,7 +55,6 @@ __all__ = [
     "Operands",
     "Question",
     "Row",
-    "Side",
     "TcsmtError",
     "Term",
     "Unknown",
@@ -74,3 +75,11 @@ __all__ = [
     "ordered",
     "var",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Return :class:`ComparedModel` by its earlier name, ``Side``, which is taken until 1.0."""
+    if name != "Side":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warn_of_name(__name__, "Side", "ComparedModel")
+    return ComparedModel

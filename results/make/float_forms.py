@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from form_proofs.deduction import NotDeduced
+from form_proofs.deduction import ProofFailed
 from form_proofs.form_proofs import FormProof, form_proofs
 
 from tcsmt.language.terms import Term
@@ -50,8 +50,8 @@ def forms(only: str) -> Iterator[tuple[str, FormProof]]:
 def proved(solving: Solving, proof: FormProof, refuted: set[Term]) -> str:
     """What is missing from the proof; "" if nothing is. refuted: goals, which many forms have in common."""
     try:
-        lemmas = proof.deduced().lemmas.values()
-    except NotDeduced as why:
+        lemmas = proof.derive_proof().lemmas.values()
+    except ProofFailed as why:
         return f"not deduced: {why}"
     for lemma in lemmas:
         if lemma.goal in refuted:

@@ -12,7 +12,7 @@ Each pair is a design and the exact sum rounded once to nearest (``kind = "ieee-
 
 So it is enough to run one order of the products, and e without a sign; besides, with a sign, where the exact
 sum may be zero: there the sums for the least and the greatest fraction of e do not have the same sign. All
-pairs are run in one pass (:class:`tcsmt.prove.engine.enumerating.Enumeration`) by LLVM's code, a sample by
+pairs are run in one pass (:class:`tcsmt.prove.engine.enumeration.Enumeration`) by LLVM's code, a sample by
 NumPy. Stopped, it goes on. ``tcsmt compare DESIGN.toml EXACT.toml --finite --exhaustive --no-confirm``
 decides the same of one pair without these lemmas, with four times the rows.
 """
@@ -32,12 +32,12 @@ from tcsmt.language.terms import Term, any_of, const, operands_first, substitute
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.resolve import resolve
 from tcsmt.prove.engine.engine import decide
-from tcsmt.prove.engine.enumerating import LAYOUT, Enumeration
+from tcsmt.prove.engine.enumeration import LAYOUT, Enumeration
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.proof_steps import Lemmas
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.question import Question, Side, difference, difference_of_sides
+from tcsmt.prove.statements.question import ComparedModel, Question, difference, difference_of_sides
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.support.checkpoint import Checkpoint
 
@@ -66,15 +66,15 @@ def left_out(fmt: Format) -> dict[str, Term]:
     return {"different exponents": apart, "the first product is zero": zeros[0] & ~zeros[1]}
 
 
-def exchanged(side: Side, fmt: Format) -> Side:
+def exchanged(side: ComparedModel, fmt: Format) -> ComparedModel:
     """The same model with its products in the other order."""
     one, two = ([var(name, fmt.width) for name in names] for names in LANES)
     other = dict(zip([*one, *two], [*two, *one], strict=True))
     (output,) = substitute([side.trace.output], other)
-    return Side(f"{side.label}, exchanged", side.model, replace(side.trace, output=output))
+    return ComparedModel(f"{side.label}, exchanged", side.model, replace(side.trace, output=output))
 
 
-def prove(side: Side, question: Question, fmt: Format) -> None:
+def prove(side: ComparedModel, question: Question, fmt: Format) -> None:
     """That the order of the products does not matter where inputs are left out; ends the program else."""
     for what, case in left_out(fmt).items():
         other = exchanged(side, fmt)
@@ -84,7 +84,7 @@ def prove(side: Side, question: Question, fmt: Format) -> None:
         equal(f"{side.label}: products exchanged, {what}", (side, other), question, [case])
 
 
-def equal(what: str, sides: tuple[Side, ...], question: Question, also: list[Term]) -> None:
+def equal(what: str, sides: tuple[ComparedModel, ...], question: Question, also: list[Term]) -> None:
     """That two sides are the same on finite inputs; ends the program else."""
     asked = difference_of_sides(what, sides, question.formats, Domain(finite=True), lanes=(), also=also)
     found = decide(asked, SOLVING, Lemmas(SOLVING, lasting=True))
@@ -108,7 +108,7 @@ def refuted(what: str, goal: Term) -> None:
     print(f"{what}: proved by {found.answer.by}, {found.answer.seconds:.1f} s", flush=True)
 
 
-def sum_of(exact: Side) -> Term:
+def sum_of(exact: ComparedModel) -> Term:
     """The signed word that holds the exact sum: the one of which the magnitude is taken."""
     nodes = operands_first([exact.trace.output])
     negated = {node.args[0] for node in nodes if node.op == "neg"}
@@ -127,7 +127,7 @@ def prove_signs(question: Question) -> Term:
         (~other[low + 1] & zero_free).concat(other[low:0]),
     )
     sides = tuple(
-        Side(label, design.model, replace(design.trace, output=output))
+        ComparedModel(label, design.model, replace(design.trace, output=output))
         for label, output in zip(("as given", "all signs changed"), outputs, strict=True)
     )
     equal(f"{design.label}: all signs changed", sides, question, [])

@@ -40,7 +40,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.proof_steps import Lemmas
 from tcsmt.prove.engine.solving import Solving, proof_of
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.question import Question, Side, difference_of_sides
+from tcsmt.prove.statements.question import ComparedModel, Question, difference_of_sides
 from tcsmt.prove.statements.verdict import Unknown, engine_digest, sure
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit
@@ -105,7 +105,12 @@ def _pair(part: str, title: str, left: Model, right: Model, equal: bool, domain:
 
 
 def _traces(
-    part: str, title: str, first: Side, second: Side, equal: bool, domain: Domain = ALL_WORDS
+    part: str,
+    title: str,
+    first: ComparedModel,
+    second: ComparedModel,
+    equal: bool,
+    domain: Domain = ALL_WORDS,
 ) -> Entry:
     """Two traces on the first one's inputs."""
     question = difference_of_sides(title, (first, second), first.model.input_formats, domain, lanes=())
@@ -143,7 +148,7 @@ def _order() -> Iterator[Entry]:
         orders["shuffled"] = choose.sample(places, n)
         for label, order in orders.items():
             moved = model.apply(Operands([trace.a[i] for i in order], [trace.b[i] for i in order], trace.c))
-            sides = Side("in order", model, trace), Side(label, model, moved)
+            sides = ComparedModel("in order", model, trace), ComparedModel(label, model, moved)
             yield _traces("order", f"N = {n}: products in order against {label}", *sides, True)
         for kind, what in ((Kind.LARGEST_EXPONENT, "maximum"), (Kind.SUM, "sum")):
             (stage,) = trace.of(kind)
@@ -204,7 +209,10 @@ def _fp8_on_f16() -> Iterator[Entry]:
         )
         trace = replace(wide.apply(Operands(left, right, inputs.c)), operands=inputs.operands)
         a, d = unit.a_format.name, unit.d_format.name
-        sides = Side(a, unit, inputs), Side("FP16 instructions on converted inputs", unit, trace)
+        sides = (
+            ComparedModel(a, unit, inputs),
+            ComparedModel("FP16 instructions on converted inputs", unit, trace),
+        )
         instruction = name.partition(f".{d}.")[0].replace("/", " ")
         title = f"{instruction} {a} to {d} against FP16 instructions on converted inputs"
         # e5m2's exponents are FP16's. FP16 holds e4m3's subnormal numbers as normal ones with
@@ -235,7 +243,7 @@ def _half_zero() -> Iterator[Entry]:
         padded = twice.apply(Operands([*inputs.a, *zeros], [*inputs.b, *zeros], inputs.c))
         trace = replace(padded, operands=inputs.operands)
         labels = f"N = {unit.k}", f"N = {twice.k}, {twice.k - unit.k} of them zero"
-        sides = Side(labels[0], unit, inputs), Side(labels[1], unit, trace)
+        sides = ComparedModel(labels[0], unit, inputs), ComparedModel(labels[1], unit, trace)
         types = name.split(".", 2)[-1]
         title = f"{types}: {' against '.join(labels)}"
         yield _traces("half of the lanes zero", title, *sides, True)

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from tcsmt.analysis.bounds.argued import OF_ALGORITHM, WHERE, CertifiedTheorem, Derived
-from tcsmt.analysis.bounds.budget import Keeping, budget
+from tcsmt.analysis.bounds.budget import SplitProof, budget
+from tcsmt.analysis.bounds.certified_theorem import OF_ALGORITHM, WHERE, CertifiedTheorem, Conclusion
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.lemma_chain import LemmaChain, require_no_file
 from tcsmt.analysis.bounds.split_analysis import SPLITS, name_of, proved_by_lemmas
-from tcsmt.analysis.bounds.split_constants import SplitConstants, kept, kept_goal
+from tcsmt.analysis.bounds.split_constants import SplitConstants, kept_goal, prove_split_constants
 from tcsmt.analysis.emulation.certified import EMULATION
 from tcsmt.analysis.error import require_normal
 from tcsmt.analysis.exactness.certified import KERNEL, SUMS, WORDS
@@ -50,14 +50,14 @@ def _algorithm(name: str, unit: Model, k: int) -> Algorithm:
 # --- bounds
 
 
-def _bound(chain: LemmaChain, about: Mapping[str, Any], keeping: Keeping | None = None) -> Derived:
+def _bound(chain: LemmaChain, about: Mapping[str, Any], prove_split: SplitProof | None = None) -> Conclusion:
     """By losses, or else by the words of a split, where a statement has no constants and no losses.
 
-    keeping: says what a split keeps, where a statement does not have it yet.
+    prove_split: says what a split keeps, where a statement does not have it yet.
     """
     algorithm, domain = _algorithm(about["algorithm"], about["unit"], about["k"]), about["domain"]
     require_normal(domain, algorithm.wide)
-    if keeping is None and not about.keys() & {"constants", "losses"}:
+    if prove_split is None and not about.keys() & {"constants", "losses"}:
         if not by_words(chain, algorithm, domain, about["limit"] / unit(algorithm.wide)):
             raise InvalidProof(chain.stopped)
         return {}
@@ -66,7 +66,7 @@ def _bound(chain: LemmaChain, about: Mapping[str, Any], keeping: Keeping | None 
 
     def held(split: Split, where: Domain, bits: int, count: int) -> SplitConstants:
         """Return the constants, once no number of the domain breaks them."""
-        constant = keeping(split, where, bits, count) if keeping else _constants(next(records), count)
+        constant = prove_split(split, where, bits, count) if prove_split else _constants(next(records), count)
         if not chain.prove("the constants of the split hold", kept_goal(split, where, bits, constant)):
             raise Unbounded(chain.stopped)
         constants.append(constant)
@@ -103,7 +103,7 @@ _BOUND = CertifiedTheorem(
     OF_ALGORITHM | {"limit": "fraction"},
     ("constants", "losses"),
     about="bound",
-    argue=_bound,
+    derive=_bound,
 )
 
 
@@ -114,11 +114,11 @@ def certify_bound(
     row: Row,
     domain: Domain,
     result: Bound,
-    keeping: Keeping = kept,
+    prove_split: SplitProof = prove_split_constants,
 ) -> Certified:
     """Write the certificate of a bound that was proved, in units of |c| + Σ |a·b|.
 
-    keeping: says what a split keeps, which has a lemma here.
+    prove_split: says what a split keeps, which has a lemma here.
     """
     proved = not_none(result.proved)
     title = (
@@ -126,13 +126,13 @@ def certify_bound(
     )
     about = {"algorithm": without_file(name), "k": algorithm.k, "domain": domain, "unit": row.model}
     about["limit"] = proved * unit(algorithm.wide)
-    return _BOUND.certify(certificates, title, about, keeping=keeping if result.shares else None)
+    return _BOUND.certify(certificates, title, about, prove_split=prove_split if result.shares else None)
 
 
 # --- comparisons
 
 
-def _comparison(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
+def _comparison(chain: LemmaChain, about: Mapping[str, Any]) -> Conclusion:
     names = about["one"], about["two"]
     first, second = (_algorithm(*both, about["k"]) for both in zip(names, about["units"], strict=True))
     if not proved_never_worse(chain, AlgorithmPair(names, (first, second), about["domain"])):
@@ -145,7 +145,7 @@ _COMPARISON = CertifiedTheorem(
     _NUMBERS,
     {"one": "text", "two": "text", "k": "number", "domain": "domain", "units": "models"},
     about="comparison",
-    argue=_comparison,
+    derive=_comparison,
 )
 
 
@@ -160,7 +160,7 @@ def certify_comparison(certificates: Certificates, pair: AlgorithmPair, rows: Se
 # --- flaws
 
 
-def _flaw(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
+def _flaw(chain: LemmaChain, about: Mapping[str, Any]) -> Conclusion:
     algorithm = _algorithm(about["algorithm"], about["unit"], about["k"])
     if not proved_absent(chain, FLAWS[about["question"]](about["algorithm"], algorithm, about["domain"])):
         raise InvalidProof(chain.stopped)
@@ -172,7 +172,7 @@ _FLAW = CertifiedTheorem(
     _NUMBERS,
     {"question": "text"} | OF_ALGORITHM,
     about="flaw",
-    argue=_flaw,
+    derive=_flaw,
 )
 
 
@@ -186,7 +186,7 @@ def certify_flaw(certificates: Certificates, question: str, flaw: ResultFlaw, ro
 # --- splits
 
 
-def _split(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
+def _split(chain: LemmaChain, about: Mapping[str, Any]) -> Conclusion:
     if not proved_by_lemmas(chain, {name_of(split): split for split in SPLITS}[about["split"]]):
         raise InvalidProof(chain.stopped)
     return {}
@@ -197,7 +197,7 @@ _SPLIT = CertifiedTheorem(
     _NUMBERS,
     {"split": "text"},
     about="split",
-    argue=_split,
+    derive=_split,
 )
 
 
@@ -211,7 +211,7 @@ def certify_split(certificates: Certificates, split: Split) -> Certified:
 # --- sums of integers
 
 
-def _exact(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
+def _exact(chain: LemmaChain, about: Mapping[str, Any]) -> Conclusion:
     require_no_file(about["algorithm"])
     subject = subject_named(chain, about["algorithm"], row_of_model(about["unit"]))
     k, integers = about["k"], about["integers"]
@@ -232,7 +232,7 @@ _EXACT = CertifiedTheorem(
     "words of the formats that are integers",
     {"algorithm": "text", "unit": "model", "integers": "number", "k": "number"},
     about="exact",
-    argue=_exact,
+    derive=_exact,
 )
 
 

@@ -23,7 +23,7 @@ from tcsmt.support.errors import TcsmtError
 
 
 @dataclass(frozen=True)
-class NamedSide:
+class ResolvedName:
     """The meaning of a text.
 
     text: as it was given. rows: the unit of each instruction that it can stand for, the one that is meant
@@ -50,14 +50,14 @@ class NamedSide:
         return [*self.rows]
 
     @staticmethod
-    def of_row(row: Row, text: str = "") -> NamedSide:
+    def of_row(row: Row, text: str = "") -> ResolvedName:
         """Return a side of one unit."""
-        return NamedSide(text or row.name, (row,))
+        return ResolvedName(text or row.name, (row,))
 
 
 #: The side of a text. The model is of the other side of a comparison, if there is one: a file that does not
 #: state its formats has that model's.
-Reader = Callable[[str, Model | None], NamedSide]
+Reader = Callable[[str, Model | None], ResolvedName]
 #: A file's options, with whole paths for the files that they name.
 WholePaths = Callable[[str], str]
 _FILES: dict[str, tuple[Reader, WholePaths]] = {}
@@ -86,7 +86,7 @@ def _load_readers() -> None:
         import_module(module)
 
 
-def resolve(text: str | os.PathLike[str], like: Model | None = None) -> NamedSide:
+def resolve(text: str | os.PathLike[str], like: Model | None = None) -> ResolvedName:
     """Return the side that a text means.
 
     like: a model whose formats and k a design has where its text states none.
@@ -104,9 +104,9 @@ def resolve(text: str | os.PathLike[str], like: Model | None = None) -> NamedSid
     if registered is not None:
         return registered[0](name, like)
     if is_model_file(name):
-        return NamedSide.of_row(read_model(Path(name)), name)
+        return ResolvedName.of_row(read_model(Path(name)), name)
     units = rows(name, claims=False)
-    return NamedSide(name, tuple(units), listed=len(units) > 1)
+    return ResolvedName(name, tuple(units), listed=len(units) > 1)
 
 
 def reference(text: str, row: Row) -> str:

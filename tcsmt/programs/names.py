@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tcsmt.matrix_units.models import Model
-from tcsmt.matrix_units.resolve import NamedSide, file_of, register_spelling, resolve
+from tcsmt.matrix_units.resolve import ResolvedName, file_of, register_spelling, resolve
 from tcsmt.programs.kernels.model import unit_of_kernel
 from tcsmt.programs.kernels.units import ARCHITECTURE, ieee_rows, ieee_unit
 
@@ -17,8 +17,8 @@ def is_kernel(text: str) -> bool:
     return "+" in text[len(file_of(text)) :]
 
 
-def _kernel(text: str, like: Model | None) -> NamedSide:
-    return NamedSide.of_row(unit_of_kernel(text, lambda unit: resolve(unit, like).row), text)
+def _kernel(text: str, like: Model | None) -> ResolvedName:
+    return ResolvedName.of_row(unit_of_kernel(text, lambda unit: resolve(unit, like).row), text)
 
 
 def is_program(text: str) -> bool:
@@ -26,20 +26,20 @@ def is_program(text: str) -> bool:
     return _PROGRAM.fullmatch(text) is not None
 
 
-def _program(text: str, like: Model | None) -> NamedSide:
+def _program(text: str, like: Model | None) -> ResolvedName:
     from tcsmt.programs.written.programs import program_row  # slow to import
 
-    return NamedSide.of_row(program_row(text, lambda unit: resolve(unit).row), text)
+    return ResolvedName.of_row(program_row(text, lambda unit: resolve(unit).row), text)
 
 
 def _is_ieee(text: str) -> bool:
     return text.partition("/")[0] == ARCHITECTURE
 
 
-def _ieee(text: str, like: Model | None) -> NamedSide:
+def _ieee(text: str, like: Model | None) -> ResolvedName:
     if text == ARCHITECTURE:
-        return NamedSide(text, ieee_rows(), listed=True)
-    return NamedSide.of_row(ieee_unit(text), text)
+        return ResolvedName(text, ieee_rows(), listed=True)
+    return ResolvedName.of_row(ieee_unit(text), text)
 
 
 register_spelling(is_kernel, _kernel)

@@ -27,7 +27,7 @@ def digest(content: bytes) -> bytes:
     return blake2b(content, digest_size=16).digest()
 
 
-def kept(name: str) -> bytes | None:
+def read(name: str) -> bytes | None:
     """Return what was kept under the name; None where nothing was, or where it is damaged."""
     try:
         stored = (folder() / name).read_bytes()
@@ -37,7 +37,7 @@ def kept(name: str) -> bytes | None:
     return content if stored[:16] == _check(name, content) else None
 
 
-def keep(name: str, content: bytes) -> None:
+def store(name: str, content: bytes) -> None:
     """Keep the bytes, if the folder can be written."""
     with suppress(TcsmtError):
         write(name, _check(name, content) + content)

@@ -16,7 +16,7 @@ import pytest
 from tcsmt import accuracy
 from tcsmt.analysis.bounds.lemma_chain import LemmaChain
 from tcsmt.analysis.bounds.split_analysis import SPLITS, name_of
-from tcsmt.analysis.bounds.split_constants import SplitConstants, kept, kept_goal
+from tcsmt.analysis.bounds.split_constants import SplitConstants, kept_goal, prove_split_constants
 from tcsmt.analysis.certified import THEOREMS, certify_flaw, certify_split
 from tcsmt.analysis.search.compare import AlgorithmPair, judge, proved_never_worse
 from tcsmt.analysis.search.result_flaws import FLAWS
@@ -272,7 +272,7 @@ def test_a_bound_states_what_was_asked(made: Made, monkeypatch: pytest.MonkeyPat
     assert not checked(folder).flaw
     split = algorithm_named(name, "hopper", asked["k"])[0].split
     alone = replace(SMALL, c_zero=False)
-    of_split = digest_of_graph(kept_goal(split, alone, 2, kept(split, alone, 2, 1)))
+    of_split = digest_of_graph(kept_goal(split, alone, 2, prove_split_constants(split, alone, 2, 1)))
     assert goals.checked - {of_split} <= set(asked["goals"])
     assert len(goals.checked - {of_split}) > 1
     assert (of_split in goals.checked) == asked["shares"]
@@ -455,7 +455,7 @@ def test_negative_constants_are_refused_though_their_lemma_holds(tmp_path: Path)
     certificates = Certificates(tmp_path)
     chain = LemmaChain(certificates.lemma)
     false = SplitConstants((Fraction(2),), (Fraction(2),), Fraction(-1))
-    assert kept(algorithm.split, domain, 10, 1).left > 0
+    assert prove_split_constants(algorithm.split, domain, 10, 1).left > 0
     assert chain.prove("a lemma", kept_goal(algorithm.split, domain, 10, false))
     about = {
         "about": "bound", "title": "false", "algorithm": "single-bf16", "k": 4, "domain": asdict(domain),

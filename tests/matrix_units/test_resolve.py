@@ -12,7 +12,7 @@ import tcsmt
 from tcsmt.interface.api.units import side_of
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES, aliases, gpus
-from tcsmt.matrix_units.resolve import NamedSide, file_of, none_fits, reference, resolve
+from tcsmt.matrix_units.resolve import ResolvedName, file_of, none_fits, reference, resolve
 from tcsmt.support.errors import TcsmtError
 from tests.support.paths import DATA, ROOT
 
@@ -74,7 +74,7 @@ def test_errors_name_the_nearest() -> None:
 
 def test_a_side_of_a_row_is_named_by_it() -> None:
     row = row_named("volta")
-    assert NamedSide.of_row(row) == NamedSide(row.name, (row,))
+    assert ResolvedName.of_row(row) == ResolvedName(row.name, (row,))
 
 
 @pytest.mark.slow

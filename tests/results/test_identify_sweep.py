@@ -56,7 +56,7 @@ def test_rows_are_looked_up_among_what_a_search_left(right: bool, monkeypatch: p
             assert isinstance(fused, FusedHypotheses)
             row = fused.row(row_named(NAME).model)
             assert row is not None
-            table = np.array([fused.near(row)[0], *([row] if right else [])])
+            table = np.array([fused.one_column_apart(row)[0], *([row] if right else [])])
             return SimpleNamespace(
                 verdict="identified", reason="", exchanges=[1, 2, 3], count=10, floor=0.123, proofs=1,
                 left=HypothesisSet(((fused, table),)), unproved=(), counts=[9, 2],

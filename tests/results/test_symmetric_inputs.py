@@ -16,7 +16,7 @@ from tcsmt.language.terms import TRUE, Term
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.matrix_units.models.circuit import Circuit
-from tcsmt.prove.engine.enumerating import Enumeration
+from tcsmt.prove.engine.enumeration import Enumeration
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, difference
 from tests.oracles import numbers

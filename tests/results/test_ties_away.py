@@ -14,7 +14,7 @@ from tcsmt.language.run import jit
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.matrix_units.models.circuit import Circuit
-from tcsmt.prove.engine.enumerating import Enumeration
+from tcsmt.prove.engine.enumeration import Enumeration
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain

@@ -22,7 +22,7 @@ from tcsmt.matrix_units.resolve import resolve
 from tcsmt.prove.engine.engine import decide
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.question import Question, Side
+from tcsmt.prove.statements.question import ComparedModel, Question
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.simulate import compiled, matmul
 from tcsmt.simulate.compiled import kernel
@@ -171,7 +171,7 @@ def test_padding_with_zeros_changes_nothing(name: str) -> None:
     assert with_zeros.low == without.low
     question = Question(
         title="a lane of zeros",
-        sides=(Side("with", model, left), Side("without", shorter, right)),
+        sides=(ComparedModel("with", model, left), ComparedModel("without", shorter, right)),
         goal=with_zeros.term.ne(without.term),
         formats=shorter.input_formats,
     )

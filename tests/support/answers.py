@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from functools import cache
 
-from form_proofs.deduction import Deduction, NotDeduced
+from form_proofs.deduction import FormDerivation, ProofFailed
 
 from tcsmt.language.terms import Term
 from tcsmt.prove.engine.options import SolvingOptions
@@ -25,10 +25,10 @@ def refuted(goal: Term) -> bool:
     return answer(goal) == "unsat"
 
 
-def refused(argument: Callable[[], Deduction], usual: Container[Term]) -> bool:
+def refused(argument: Callable[[], FormDerivation], usual: Container[Term]) -> bool:
     """Whether an argument stops, or one of its lemmas has a solution: first those that are not usual ones."""
     try:
         lemmas = argument().lemmas
-    except NotDeduced:
+    except ProofFailed:
         return True
     return not all(refuted(goal) for goal in sorted(lemmas, key=lambda goal: goal in usual))

@@ -22,7 +22,7 @@ from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.engine import Decision, decide
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.question import Question, Side, difference, difference_of_sides
+from tcsmt.prove.statements.question import ComparedModel, Question, difference, difference_of_sides
 from tcsmt.surveys.properties.investigation import all_terms_zero
 from tests.support.questions import unit
 
@@ -53,7 +53,7 @@ def not_about_outputs() -> Question:
     nan = decode(model.c_format, trace.c).nan
     goal = nan & ~decode(model.d_format, trace.output).nan
     return Question(
-        title="a NaN stays", sides=(Side("unit", model, trace),), goal=goal, domain=nan,
+        title="a NaN stays", sides=(ComparedModel("unit", model, trace),), goal=goal, domain=nan,
         formats=model.input_formats,
     )  # fmt: skip
 
@@ -80,7 +80,7 @@ def chained() -> Question:
         trace = replace(
             last, operands=inputs, stages=(*first.stages, *last.stages), calls=(*first.calls, *last.calls)
         )
-        sides.append(Side(f"chain with {bits} carry bits", model, trace))
+        sides.append(ComparedModel(f"chain with {bits} carry bits", model, trace))
     one, two = sides
     formats = two_products(k=4).input_formats
     return difference_of_sides("chain with 2 carry bits", (one, two), formats, Domain(c_zero=True))

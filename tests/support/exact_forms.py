@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TypeAlias
 
-from form_proofs.exact_form_proof import deduced
+from form_proofs.exact_form_proof import derive_proof
 
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.catalogue import row_named
@@ -45,7 +45,7 @@ def first(form: ExactForm) -> ExactStep:
 @cache
 def _usual(name: str) -> frozenset[Term]:
     """The lemmas of a right form."""
-    return frozenset(deduced(*form_of(name)).lemmas)
+    return frozenset(derive_proof(*form_of(name)).lemmas)
 
 
 def refused(name: str, form: ExactForm, model: IeeeDotAdd | None = None) -> bool:
@@ -53,7 +53,7 @@ def refused(name: str, form: ExactForm, model: IeeeDotAdd | None = None) -> bool
     asked last.
     """
     own = model or form_of(name)[0]
-    return answers.refused(lambda: deduced(own, form), _usual(name))
+    return answers.refused(lambda: derive_proof(own, form), _usual(name))
 
 
 def with_fault(name: str, fault: Fault) -> ExactForm:

@@ -16,7 +16,7 @@ from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.matrix_units.models import Kind, Stage, Trace
 from tcsmt.matrix_units.models.stages import Value
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.question import Question, Side
+from tcsmt.prove.statements.question import ComparedModel, Question
 
 V = TypeVar("V", bound=Value)
 
@@ -103,7 +103,7 @@ def planted(rng: Random, trace: Trace, row: Mapping[str, int]) -> Trace:
     return trace
 
 
-def question(one: Side, two: Side, domain: Domain, *also: Term) -> Question:
+def question(one: ComparedModel, two: ComparedModel, domain: Domain, *also: Term) -> Question:
     """Do the sides' traces differ in a domain, as they are?"""
     where = all_of([domain.holds(one.model.input_formats, one.trace), *also])
     return Question(

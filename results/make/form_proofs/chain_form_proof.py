@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from form_proofs.deduction import Deduction, Implication, NotDeduced
+from form_proofs.deduction import FormDerivation, Implication, ProofFailed
 from tcsmt.language.terms import Term, all_of, const, substitute, var, variables
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.datapath import Number, SignMagnitude
@@ -20,22 +20,22 @@ from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.simulate.forms.chain_form import ChainForm, ChainStep, is_nan
 from tcsmt.support.invariants import checked_cast
 
-__all__ = ["deduced"]
+__all__ = ["derive_proof"]
 
 _WIDE = FORMATS["f32"]
 #: Bits in which exponents of both graphs are compared.
 _ROOM = 16
 
 
-def deduced(model: IeeeDotAdd, form: ChainForm) -> Deduction:
+def derive_proof(model: IeeeDotAdd, form: ChainForm) -> FormDerivation:
     """That a form gives the model's words wherever its guard is 0.
 
-    Raises :class:`.NotDeduced` where the argument does not go through.
+    Raises :class:`.ProofFailed` where the argument does not go through.
     """
     stages, steps = model.trace.stages, form.steps
     if len(stages) != len(steps) or stages[-1].term is not model.trace.output:
-        raise NotDeduced(f"{len(stages)} operations, {len(steps)} in the form")
-    proof, words = Deduction((~form.guard,)), [step.word for step in steps]
+        raise ProofFailed(f"{len(stages)} operations, {len(steps)} in the form")
+    proof, words = FormDerivation((~form.guard,)), [step.word for step in steps]
     proof.lemma("the result is no NaN", ~is_nan(form.result), [~form.guard], cuts=words)
     for step in reversed(steps):
         proof.lemma("an operation says something", ~step.unsure, [~form.guard], cuts=words)
@@ -91,7 +91,7 @@ class _General:
         pairs = zip(steps, operations, strict=True)
         products = [pair for pair in pairs if pair[0].inputs and pair[0].addend.value is None]
         if not products:
-            raise NotDeduced("no product is added to a word")
+            raise ProofFailed("no product is added to a word")
         step, operation = products[0]
         addend, nan = var("the addend", _WIDE.width), var("a NaN", _WIDE.width)
         word, unsure = substitute([step.word, step.unsure], {step.addend: addend})
@@ -105,17 +105,17 @@ class _General:
         """The variables, as another operation has them."""
         return dict(zip(self.inputs, step.inputs, strict=True)) | {self.addend: step.addend, self.nan: nan}
 
-    def theorem(self, whole: Deduction) -> Implication:
+    def theorem(self, whole: FormDerivation) -> Implication:
         """Both words are the same, unless the form's is a NaN or says nothing."""
         hypotheses = (~is_nan(self.word), ~self.unsure)
-        proof = Deduction(hypotheses, whole.lemmas)
+        proof = FormDerivation(hypotheses, whole.lemmas)
         own, theirs = self.own, self.theirs
         flags = [getattr(own, name).eq(getattr(theirs, name)) for name in ("zero", "infinite", "nan")]
         alike = all_of([*flags, theirs.nan | own.sign.eq(theirs.sign)])  # (a NaN's sign is of no account)
         proof.lemma("a product's sign, and whether it is a number", alike)
         cases = (~theirs.nan & ~theirs.infinite, theirs.nan | theirs.infinite)
 
-        def within(case: Deduction, number: int) -> None:
+        def within(case: FormDerivation, number: int) -> None:
             facts, cuts = [*hypotheses, alike, cases[number]], [own.significand, theirs.significand]
             if number == 0:
                 facts += self._same_sum(case, [alike, cases[0], *self._same_product(case, cases[0])])
@@ -133,14 +133,14 @@ class _General:
         grown = self.own.fraction_bits - self.theirs.fraction_bits
         return self.theirs.significand.concat(const(0, grown))
 
-    def _same_sum(self, proof: Deduction, product: Sequence[Term]) -> list[Term]:
+    def _same_sum(self, proof: FormDerivation, product: Sequence[Term]) -> list[Term]:
         """A fact: as far as rounding looks at them, both sums are the same; of the longer one, the bits that
         the other lacks are as one bit. product: facts about both products, which are numbers.
         """
         own, theirs = self.sums
         grown = own.magnitude.width - theirs.magnitude.width
         if grown < 1 or own.lsb.high - own.lsb.low >= 1 << (_ROOM - 1):
-            raise NotDeduced("a sum is not longer than the model's")
+            raise ProofFailed("a sum is not longer than the model's")
         lost = own.magnitude[grown - 1 : 0].ne(0)
         short = own.magnitude[own.magnitude.width - 1 : grown]
         counted = [x.lsb.term.zext(_ROOM) + x.lsb.low for x in (own, theirs)]
@@ -158,7 +158,7 @@ class _General:
         proof.lemma("a sum", same, product, equal={number.significand: self._padded}, cuts=cuts)
         return [same]
 
-    def _same_product(self, proof: Deduction, finite: Term) -> list[Term]:
+    def _same_product(self, proof: FormDerivation, finite: Term) -> list[Term]:
         """Facts: both graphs have the same product, of a known size."""
         own, theirs, last = self.own, self.theirs, self.theirs.significand.width - 1
         counted = [x.exponent.term.zext(_ROOM) + x.exponent.low for x in (own, theirs)]
@@ -175,14 +175,14 @@ class _General:
         proof.lemma("a product's exponent is in range", reach)
         return [significand, exponent, zero & normal, reach]
 
-    def _factors(self, proof: Deduction, finite: Term) -> dict[Term, Term]:
+    def _factors(self, proof: FormDerivation, finite: Term) -> dict[Term, Term]:
         """Facts: both graphs have the same normalised factors. Returns what is equal to what."""
         equal = {}
         for own in self.own.significand.args:
             inputs = set(variables([own]))
             alike = [_short(x) for x in self.theirs.significand.args if set(variables([x])) == inputs]
             if len(alike) != 1:
-                raise NotDeduced("a product is of other words")
+                raise ProofFailed("a product is of other words")
             (theirs,) = alike
             equal[own] = theirs.zext(own.width) << (_short(own).width - theirs.width)
             proof.lemma("a factor", own.eq(equal[own]), [finite])
@@ -194,7 +194,7 @@ def _short(word: Term) -> Term:
     return word.args[0] if word.op == "zext" else word
 
 
-def _read_alike(proof: Deduction, number: Number, addend: Term) -> dict[Term, Term]:
+def _read_alike(proof: FormDerivation, number: Number, addend: Term) -> dict[Term, Term]:
     """Facts: what the model reads c as is what the form's word says. Returns what is equal to what."""
     own = dp.decode(_WIDE, addend)
     names = ("sign", "significand", "zero", "infinite", "nan")

@@ -2,8 +2,8 @@
 
 A fact is a term of one bit that is 1 for all inputs that satisfy the hypotheses, and whatever a processor's
 instruction gives where that is left open (:mod:`tcsmt.matrix_units.arithmetic.native`). Every rule looks at
-what it needs, and raises :class:`NotDeduced` if that is no fact: what is wrong here costs a proof, and cannot
-make one. The lemmas are goals that must have no solution; the facts hold if all of them have none. The steps
+what it needs, and raises :class:`ProofFailed` if that is not a fact: an error here can lose a proof, never
+produce a false one. The lemmas are goals that must have no solution; if none has one, the facts hold. Steps
 are those of a certificate (:mod:`tcsmt.prove.certificates.derivation`), whose checker takes them again.
 """
 
@@ -17,7 +17,7 @@ from form_proofs.unspecified import unspecified, written_out
 from tcsmt.language.terms import Term, all_of, any_of, operands_first, substitute, total, umax, var
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Proof, Step
 
-__all__ = ["Deduction", "Implication", "NotDeduced", "Obligation", "with_terms"]
+__all__ = ["FormDerivation", "Implication", "Obligation", "ProofFailed", "with_terms"]
 
 #: The operations of which a node with more arguments is that of two, one after the other.
 _JOINING: Mapping[str, Callable[..., Term]] = {"add": total, "umax": umax}
@@ -27,7 +27,7 @@ _JOINING: Mapping[str, Callable[..., Term]] = {"add": total, "umax": umax}
 _CUT, _OPEN = "cut", "open"
 
 
-class NotDeduced(Exception):
+class ProofFailed(Exception):
     """Why a rule does not apply."""
 
 
@@ -49,7 +49,7 @@ class Implication:
 
 
 @dataclass
-class Deduction:
+class FormDerivation:
     """What is deduced from hypotheses. lemmas: what solvers have to say, each once. steps: in order.
     conclusions: of the theorem.
     """
@@ -93,7 +93,7 @@ class Deduction:
             cuts = nodes[2 * count :]
         goal = _renamed(_cut(goal, equal, cuts, free))
         if goal.value == 1:
-            raise NotDeduced(f"{what}: not so")
+            raise ProofFailed(f"{what}: not so")
         if goal.value is None:
             self.lemmas.setdefault(goal, Obligation(what, goal))
         self.facts.add(conclusion)
@@ -101,7 +101,7 @@ class Deduction:
     def at_most(self, node: Term) -> None:
         """No argument of a largest word is larger than it."""
         if node.op != "umax":
-            raise NotDeduced(f"{node} is not the largest of several words")
+            raise ProofFailed(f"{node} is not the largest of several words")
         for arg in node.args:
             self._note(arg.ule(node), Close((), node.args))
             self.facts.add(arg.ule(node))
@@ -110,13 +110,13 @@ class Deduction:
         """A sum (or a largest word) is that of two parts, which together have its arguments."""
         args = [arg for own in (part, last) for arg in (own.args if own.op == whole.op else (own,))]
         if whole.op not in _JOINING or Counter(whole.args) != Counter(args):
-            raise NotDeduced(f"{whole} is not {part} and {last}")
+            raise ProofFailed(f"{whole} is not {part} and {last}")
         fact = whole.eq(_JOINING[whole.op](part, last))
         self._note(fact, Close((), whole.args))
         self.facts.add(fact)
 
     def by_cases(
-        self, cases: Sequence[Term], conclusion: Term, deduce: Callable[[Deduction, int], None]
+        self, cases: Sequence[Term], conclusion: Term, deduce: Callable[[FormDerivation, int], None]
     ) -> None:
         """A conclusion that holds in each of some cases, one of which is there by a fact.
 
@@ -125,7 +125,7 @@ class Deduction:
         self._require([any_of(cases)])
         proofs: list[tuple[Term, Proof]] = []
         for number, case in enumerate(cases):
-            within = Deduction((*self.hypotheses, case), self.lemmas, set(self.facts))
+            within = FormDerivation((*self.hypotheses, case), self.lemmas, set(self.facts))
             deduce(within, number)
             within._require([conclusion])
             proofs.append((case, (*within.steps, Close((conclusion,)))))
@@ -137,7 +137,7 @@ class Deduction:
         """The facts of a theorem for these values of its variables, by which its hypotheses are facts."""
         count, terms = len(theorem.hypotheses), [*theorem.hypotheses, *theorem.facts]
         if any(node.op != "var" or node.width != value.width for node, value in values.items()):
-            raise NotDeduced("values of what is no variable, or of another width")
+            raise ProofFailed("values of what is no variable, or of another width")
         terms = substitute(terms, dict(values))
         self._require(terms[:count])
         self.facts.update(terms[count:])
@@ -173,7 +173,7 @@ class Deduction:
                 and term not in self.facts
                 and not self.facts.issuperset(_parts(term)[1:] or [term])
             ):
-                raise NotDeduced(f"{term} is not among the facts")
+                raise ProofFailed(f"{term} is not among the facts")
 
 
 def with_terms(
@@ -237,10 +237,10 @@ def _cut(goal: Term, equal: Mapping[Term, Term], cuts: Sequence[Term], free: Seq
 
 
 def _refuse_taken_names(nodes: Iterable[Term]) -> None:
-    """Raises :class:`NotDeduced` for a variable that has the name of a free one: it would be that one."""
+    """Raises :class:`ProofFailed` for a variable that has the name of a free one: it would be that one."""
     for node in operands_first(nodes):
         if node.op == "var" and str(node.data).startswith((_CUT, _OPEN)):
-            raise NotDeduced(f"a variable is called {node.data}")
+            raise ProofFailed(f"a variable is called {node.data}")
 
 
 def _renamed(goal: Term) -> Term:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from form_proofs.deduction import Deduction, NotDeduced
+from form_proofs.deduction import FormDerivation, ProofFailed
 from form_proofs.product_grid_proof import (
     GridGraphs,
     Lane,
@@ -33,24 +33,24 @@ from tcsmt.matrix_units.models import DotThenAdd, Kind
 from tcsmt.simulate.forms.dot_form import DotForm, GridOfForm
 from tcsmt.support.invariants import checked_cast
 
-__all__ = ["deduced"]
+__all__ = ["derive_proof"]
 
 
-def deduced(model: DotThenAdd, form: DotForm) -> Deduction:
+def derive_proof(model: DotThenAdd, form: DotForm) -> FormDerivation:
     """That a form gives the model's words wherever its guard is 0.
 
-    Raises :class:`.NotDeduced` where the argument does not go through.
+    Raises :class:`.ProofFailed` where the argument does not go through.
     """
-    proof, output = Deduction((~form.guard,)), model.trace.output
+    proof, output = FormDerivation((~form.guard,)), model.trace.output
     tops, sums = model.trace.of(Kind.LARGEST_EXPONENT), model.trace.of(Kind.SUM_OF_PRODUCTS)
     if not len(tops) == len(sums) == len(form.grids):
-        raise NotDeduced(f"{len(tops)} grids, {len(form.grids)} in the form")
+        raise ProofFailed(f"{len(tops)} grids, {len(form.grids)} in the form")
     numbers: list[Term] = []
     equal: dict[Term, Term] = {}
     for grid, top, whole in zip(form.grids, tops, sums, strict=True):
         own = checked_cast(top.value, Exponent), checked_cast(whole.value, Fixed)
         if (own[0].term, own[1].word) != (grid.model_top, grid.model_sum):
-            raise NotDeduced("a grid is not the model's")
+            raise ProofFailed("a grid is not the model's")
         graphs = _Graphs.of(model, grid, *own)
         _grid(proof, graphs, form.guard)
         numbers += [is_number(lane.product) for lane in graphs.lanes]
@@ -58,7 +58,7 @@ def deduced(model: DotThenAdd, form: DotForm) -> Deduction:
     c = is_number(dp.decode(float_format(model.c_format), model.trace.c))
     proof.lemma("c is a number", c, [~form.guard], cuts=[grid.top for grid in form.grids])
     if output.op != "ite" or output.args[2].op != "ite":
-        raise NotDeduced("the output is not a NaN, an infinity or a number")
+        raise ProofFailed("the output is not a NaN, an infinity or a number")
     nan, infinite = output.args[0], output.args[2].args[0]
     proof.lemma("the result is a number", ~nan & ~infinite, [*numbers, c])
     result = form.result.eq(output)
@@ -96,7 +96,7 @@ class _Graphs(GridGraphs):
         )
 
 
-def _grid(proof: Deduction, graphs: _Graphs, guard: Term) -> None:
+def _grid(proof: FormDerivation, graphs: _Graphs, guard: Term) -> None:
     """Facts: both graphs have the same largest exponent and the same sum."""
     form = graphs.form
     same_exponents(proof, graphs, guard)
@@ -104,7 +104,7 @@ def _grid(proof: Deduction, graphs: _Graphs, guard: Term) -> None:
     proof.lemma("some product counts, or none does", any_of(cases))
     tops, sums = form.model_top.eq(form.own_top), form.model_sum.eq(form.own_sum)
 
-    def within(case: Deduction, number: int) -> None:
+    def within(case: FormDerivation, number: int) -> None:
         if number == 0:
             _counted(case, graphs, guard, tops, sums)
             return
@@ -117,12 +117,12 @@ def _grid(proof: Deduction, graphs: _Graphs, guard: Term) -> None:
         proof.lemma(what, conclusion, [tops & sums])
 
 
-def _counted(proof: Deduction, graphs: _Graphs, guard: Term, tops: Term, sums: Term) -> None:
+def _counted(proof: FormDerivation, graphs: _Graphs, guard: Term, tops: Term, sums: Term) -> None:
     """Where some product counts."""
     form, largest = graphs.form, graphs.top.term
     products, reach = same_largest_products(proof, graphs), reached(proof, graphs, guard)
     if largest is not products:
-        raise NotDeduced("the largest exponent is not that of the products")
+        raise ProofFailed("the largest exponent is not that of the products")
     grids = form.top.eq(graphs.grid(largest))
     alike = graphs.alike(form.largest_product, products)
     cuts = [form.top, form.largest_product, largest]
@@ -133,7 +133,7 @@ def _counted(proof: Deduction, graphs: _Graphs, guard: Term, tops: Term, sums: T
     own, words = zip(*((lane.form.aligned, lane.aligned) for lane in graphs.lanes), strict=True)
     same_sum(proof, graphs.largest_aligned, own, words, theirs)
     if total(*theirs) is not graphs.whole:
-        raise NotDeduced("the model's sum is not that of its products")
+        raise ProofFailed("the model's sum is not that of its products")
     limits = [grids, form.top.ult(form.limit), form.counts]
     proof.lemma("the model's largest exponent", tops, limits, cuts=cuts)
     proof.lemma("the model's sum", sums, [same(form.whole, graphs.whole), form.counts], cuts=[

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from form_proofs.deduction import Deduction, Implication, NotDeduced
+from form_proofs.deduction import FormDerivation, Implication, ProofFailed
 from form_proofs.exact_sum_graphs import BITS, ROOM, SINGLE, SumGraphs
 from form_proofs.exact_sums_proof import last_bits, opposite_shifted, same_sums
 from form_proofs.exact_terms_proof import same_terms
@@ -25,22 +25,22 @@ from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.simulate.forms.exact_form import ExactForm, ExactStep, is_finite
 from tcsmt.support.invariants import checked_cast
 
-__all__ = ["deduced", "substituted"]
+__all__ = ["derive_proof", "substituted"]
 
 _DOUBLE = FORMATS["f64"]
 #: Bits of the magnitude of a sum in units of the grid; places that a shift has more.
 _SIZE, _PADDING = 53, 64
 
 
-def deduced(model: IeeeDotAdd, form: ExactForm) -> Deduction:
+def derive_proof(model: IeeeDotAdd, form: ExactForm) -> FormDerivation:
     """That a form gives the model's words wherever its guard is 0.
 
-    Raises :class:`.NotDeduced` where the argument does not go through.
+    Raises :class:`.ProofFailed` where the argument does not go through.
     """
     stages, steps = model.trace.stages, form.steps
     if len(stages) != len(steps) or stages[-1].term is not model.trace.output:
-        raise NotDeduced(f"{len(stages)} operations, {len(steps)} in the form")
-    proof, words = Deduction((~form.guard,)), [step.word for step in steps]
+        raise ProofFailed(f"{len(stages)} operations, {len(steps)} in the form")
+    proof, words = FormDerivation((~form.guard,)), [step.word for step in steps]
     equal: dict[Term, Term] = {}
     general: _General | None = None
     for step, stage in zip(steps, stages, strict=True):
@@ -74,9 +74,9 @@ class _General:
     theorem: Implication
 
     @classmethod
-    def of(cls, form: ExactForm, step: ExactStep, operation: RoundedSum, whole: Deduction) -> _General:
-        """Raises :class:`.NotDeduced`."""
-        proof = Deduction((~step.unsure,), whole.lemmas)
+    def of(cls, form: ExactForm, step: ExactStep, operation: RoundedSum, whole: FormDerivation) -> _General:
+        """Raises :class:`.ProofFailed`."""
+        proof = FormDerivation((~step.unsure,), whole.lemmas)
         graphs = SumGraphs(form.numbers, step, operation)
         limits = same_terms(proof, graphs)
         _rounded(proof, graphs, same_sums(proof, graphs), limits)
@@ -103,7 +103,7 @@ def substituted(x: Number, values: Mapping[Term, Term]) -> Number:
     )  # fmt: skip
 
 
-def _rounded(proof: Deduction, graphs: SumGraphs, shift: Implication, limits: Sequence[Term]) -> None:
+def _rounded(proof: FormDerivation, graphs: SumGraphs, shift: Implication, limits: Sequence[Term]) -> None:
     """A fact: the model's word is the form's. limits: facts about the grid."""
     step, operation, count = graphs.step, graphs.operation, len(graphs.terms)
     units = graphs.units(count)
@@ -119,7 +119,7 @@ def _rounded(proof: Deduction, graphs: SumGraphs, shift: Implication, limits: Se
     size = graphs.same_size(count)
     # the number in binary64
     if step.whole is not graphs.form_sum(count):
-        raise NotDeduced("the form's sum is not that of its terms")
+        raise ProofFailed("the form's sum is not that of its terms")
     number = _double(negative, normal, graphs.lowest - _PADDING)
     proof.lemma(
         "the number in binary64",
@@ -162,7 +162,9 @@ def _rounded(proof: Deduction, graphs: SumGraphs, shift: Implication, limits: Se
     proof.lemma("the rounded sum", same, [same | ~finite, finite], cuts=[step.word, expected])
 
 
-def _magnitude(proof: Deduction, graphs: SumGraphs, shift: Implication, own: Term) -> tuple[list[Term], Term]:
+def _magnitude(
+    proof: FormDerivation, graphs: SumGraphs, shift: Implication, own: Term
+) -> tuple[list[Term], Term]:
     """Facts about the sign and the magnitude that the model rounds; and this magnitude, in a longer word.
 
     own: the magnitude in units of the grid.
@@ -208,7 +210,7 @@ def _double(sign: Term, normal: ShiftedWord, lowest: int) -> Term:
     return sign.concat(normal.integer.eq(0).ite(const(0, word.width), word))
 
 
-def _zero_sign(proof: Deduction, graphs: SumGraphs) -> tuple[Term, list[Term]]:
+def _zero_sign(proof: FormDerivation, graphs: SumGraphs) -> tuple[Term, list[Term]]:
     """The sign that the model gives to a sum of zero; and facts: it is the form's, and where the form has
     a sign, the sum is negative or zero.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from form_proofs.deduction import NotDeduced
+from form_proofs.deduction import ProofFailed
 from form_proofs.wide_shifts import PLACE
 from tcsmt.language.terms import FALSE, Term, all_of, const, total
 from tcsmt.matrix_units.arithmetic import datapath as dp
@@ -168,15 +168,15 @@ class SumGraphs:
 
     @cached_property
     def terms(self) -> list[TermOfSum]:
-        """All terms; c is the last one, if it is there. Raises :class:`.NotDeduced`."""
+        """All terms; c is the last one, if it is there. Raises :class:`.ProofFailed`."""
         if self.reach >= 1 << PLACE:
-            raise NotDeduced(f"words of {self.width} bits")
+            raise ProofFailed(f"words of {self.width} bits")
         step, bits = self.step, self.step.sizes.width
         words = [(lane.product, lane.size.zext(bits), lane.place.zext(bits)) for lane in step.lanes]
         if step.c is not None:
             words.append((step.c.single, step.c.size, step.c.place))
         if not len(words) == len(step.aligned) == len(self.operation.terms):
-            raise NotDeduced(f"a sum of {len(self.operation.terms)} terms, of {len(words)} in the form")
+            raise ProofFailed(f"a sum of {len(self.operation.terms)} terms, of {len(words)} in the form")
         terms = []
         for x, aligned, (single, size, place) in zip(self.operation.terms, step.aligned, words, strict=True):
             moved = x.exponent.plus(-x.fraction_bits).within(self.lowest, self.lowest + self.high)

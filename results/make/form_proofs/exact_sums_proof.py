@@ -6,7 +6,7 @@ model's is that integer at the grid's place.
 
 from __future__ import annotations
 
-from form_proofs.deduction import Deduction, Implication
+from form_proofs.deduction import FormDerivation, Implication
 from form_proofs.exact_sum_graphs import SumGraphs, TermOfSum, within
 from form_proofs.wide_shifts import chosen, free, shift_of_a_sum, values_of_shift
 from tcsmt.language.terms import Term, total
@@ -20,7 +20,7 @@ def last_bits(one: Term, other: Term) -> Term:
     return one[INTEGER - 1 : 0].eq(other[INTEGER - 1 : 0])
 
 
-def same_sums(proof: Deduction, graphs: SumGraphs) -> Implication:
+def same_sums(proof: FormDerivation, graphs: SumGraphs) -> Implication:
     """Facts about the sum of all terms. Returns that a shift of a sum is that of the shifts."""
     shift = shift_of_a_sum(graphs.wide, graphs.counted_place.width, proof)
     for count, x in enumerate(graphs.terms, 1):
@@ -34,7 +34,7 @@ def same_sums(proof: Deduction, graphs: SumGraphs) -> Implication:
 
 
 def opposite_shifted(
-    proof: Deduction, graphs: SumGraphs, shift: Implication, word: Term, shifted: Term
+    proof: FormDerivation, graphs: SumGraphs, shift: Implication, word: Term, shifted: Term
 ) -> Term:
     """A fact: a word's opposite, shifted. shifted: the word itself."""
     proof.apply(shift, values_of_shift(word, -word, graphs.counted_place))
@@ -49,7 +49,7 @@ def opposite_shifted(
     return opposite.eq(-shifted)
 
 
-def _addend(proof: Deduction, graphs: SumGraphs, shift: Implication, x: TermOfSum) -> None:
+def _addend(proof: FormDerivation, graphs: SumGraphs, shift: Implication, x: TermOfSum) -> None:
     """Facts: what the model adds is the term at the grid's place, but for the count of negative ones."""
     sign, count, wide, most = x.number.sign, graphs.width, graphs.wide, graphs.most
     units, signed = x.units.sext(wide), x.signed.sext(wide)
@@ -81,7 +81,7 @@ def _added(graphs: SumGraphs, count: int) -> list[Term]:
     return [x.addend.eq(place - sign), before.eq(after + sign)]
 
 
-def _first(proof: Deduction, graphs: SumGraphs, shift: Implication, count: int) -> None:
+def _first(proof: FormDerivation, graphs: SumGraphs, shift: Implication, count: int) -> None:
     x = graphs.terms[0]
     numbers = [word.zext(graphs.width) for word in graphs.negative[:2]]
     cuts = free([x.addend, graphs.shifted(x.signed), *numbers])
@@ -97,7 +97,7 @@ def _flags(graphs: SumGraphs) -> list[Term]:
     return free([flag for x in graphs.terms for flag in (x.number.sign, x.number.zero)])
 
 
-def _next(proof: Deduction, graphs: SumGraphs, shift: Implication, count: int) -> None:
+def _next(proof: FormDerivation, graphs: SumGraphs, shift: Implication, count: int) -> None:
     """Facts about the sum with one more term."""
     x, wide = graphs.terms[count - 1], graphs.wide
     sums = [(graphs.form_sum(n), graphs.units(n), graphs.model_sum(n)) for n in (count - 1, count)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from form_proofs.deduction import Deduction, NotDeduced
+from form_proofs.deduction import FormDerivation, ProofFailed
 from form_proofs.exact_sum_graphs import BITS, ROOM, SINGLE, SumGraphs, TermOfSum, counted, short
 from form_proofs.wide_shifts import HALVES, ShiftedWord
 from tcsmt.language.terms import Term, all_of, variables
@@ -15,10 +15,10 @@ from tcsmt.simulate.forms.exact_form import INTEGER, LaneOfSum
 __all__ = ["same_terms"]
 
 
-def same_terms(proof: Deduction, graphs: SumGraphs) -> list[Term]:
+def same_terms(proof: FormDerivation, graphs: SumGraphs) -> list[Term]:
     """Facts about all terms. Returns those about the grid.
 
-    Raises :class:`.NotDeduced` where a product is of other words.
+    Raises :class:`.ProofFailed` where a product is of other words.
     """
     limits = _limits(proof, graphs)
     for lane, x in zip(graphs.step.lanes, graphs.terms, strict=False):
@@ -34,7 +34,7 @@ def same_terms(proof: Deduction, graphs: SumGraphs) -> list[Term]:
     return limits
 
 
-def _limits(proof: Deduction, graphs: SumGraphs) -> list[Term]:
+def _limits(proof: FormDerivation, graphs: SumGraphs) -> list[Term]:
     """Facts about the grid, and that no term's words are above the largest."""
     step, n = graphs.step, graphs.numbers
     wholes = sizes, places = step.sizes, step.places
@@ -65,10 +65,10 @@ def _limits(proof: Deduction, graphs: SumGraphs) -> list[Term]:
 
 
 def _of_products(whole: Term) -> Term:
-    """The largest word of the products. Raises :class:`.NotDeduced`."""
+    """The largest word of the products. Raises :class:`.ProofFailed`."""
     nodes = [arg for arg in (whole, *whole.args) if arg.op == "zext" and arg.args[0].op == "umax"]
     if len(nodes) != 1:
-        raise NotDeduced("no largest word of several products")
+        raise ProofFailed("no largest word of several products")
     return nodes[0].args[0]
 
 
@@ -82,7 +82,7 @@ def _usual(graphs: SumGraphs, x: TermOfSum) -> list[Term]:
 
 
 def _product(
-    proof: Deduction, graphs: SumGraphs, lane: LaneOfSum, x: TermOfSum, limits: Sequence[Term]
+    proof: FormDerivation, graphs: SumGraphs, lane: LaneOfSum, x: TermOfSum, limits: Sequence[Term]
 ) -> None:
     """Facts: the form's product is the model's, of a size and at a place that its words say."""
     number, n, step = x.number, graphs.numbers, graphs.step
@@ -97,7 +97,7 @@ def _product(
         inputs = set(variables([factor]))
         alike = [short(own) for own in number.significand.args if set(variables([own])) == inputs]
         if len(alike) != 1:
-            raise NotDeduced("a product is of other words")
+            raise ProofFailed("a product is of other words")
         wide = side.significand.width
         equal[side.significand] = alike[0].zext(wide) << (wide - alike[0].width)
         factors += alike
@@ -121,7 +121,7 @@ def _product(
     )
 
 
-def _c(proof: Deduction, graphs: SumGraphs, c: Term, x: TermOfSum) -> None:
+def _c(proof: FormDerivation, graphs: SumGraphs, c: Term, x: TermOfSum) -> None:
     """Facts: c is a number of a size and at a place that its words say."""
     fmt = graphs.operation.format
     field = c[fmt.sign_bit - 1 : fmt.fraction_bits]
@@ -137,12 +137,12 @@ def _field(word: Term) -> Term:
     return word[SINGLE.sign_bit - 1 : SINGLE.fraction_bits]
 
 
-def _words(proof: Deduction, graphs: SumGraphs, x: TermOfSum, known: Sequence[Term]) -> None:
+def _words(proof: FormDerivation, graphs: SumGraphs, x: TermOfSum, known: Sequence[Term]) -> None:
     for fact in (*x.known(graphs.numbers), x.place.ule(graphs.reach)):
         proof.lemma("a term's size and place", fact, known)
 
 
-def _on_grid(proof: Deduction, graphs: SumGraphs, x: TermOfSum, limits: Sequence[Term]) -> None:
+def _on_grid(proof: FormDerivation, graphs: SumGraphs, x: TermOfSum, limits: Sequence[Term]) -> None:
     """Facts: in units of the grid, a term is the same integer in both graphs, of a known size."""
     premises = [*x.known(graphs.numbers), *_below(graphs, x), *limits]
     cuts = [*x.cuts, graphs.step.sizes, graphs.step.places]
@@ -156,7 +156,7 @@ def _on_grid(proof: Deduction, graphs: SumGraphs, x: TermOfSum, limits: Sequence
     _in_words(proof, graphs, x, premises)
 
 
-def _in_words(proof: Deduction, graphs: SumGraphs, x: TermOfSum, premises: Sequence[Term]) -> None:
+def _in_words(proof: FormDerivation, graphs: SumGraphs, x: TermOfSum, premises: Sequence[Term]) -> None:
     """Facts: on the grid and shifted by its place, a term is what the model shifts: by one bit of its amount
     after the other.
     """

@@ -4,7 +4,7 @@ From words on which the form's guard is 0, stage by stage: the products on their
 (:mod:`.product_grid_proof`); c alike; the largest exponent; the sum; the result. Where every product is zero,
 c alone is the result.
 
-:func:`deduced` returns the deduction; the form gives the model's words if none of its lemmas has a solution.
+:func:`derive_proof` returns the derivation; the form gives the model's words if no lemma has a solution.
 Every step is checked by :mod:`.deduction`.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from form_proofs.deduction import Deduction, NotDeduced
+from form_proofs.deduction import FormDerivation, ProofFailed
 from form_proofs.product_grid_proof import (
     GridGraphs,
     Lane,
@@ -39,7 +39,7 @@ from tcsmt.matrix_units.models import FusedDotAdd, Kind, Stage
 from tcsmt.simulate.forms.float_form import FloatForm, LastAdditionForm
 from tcsmt.support.invariants import checked_cast
 
-__all__ = ["deduced", "deduced_last_addition"]
+__all__ = ["derive_last_addition", "derive_proof"]
 
 _WIDE = FORMATS["f32"]
 _BITS = _WIDE.width
@@ -54,7 +54,7 @@ class _Graphs(GridGraphs):
 
     @classmethod
     def of(cls, model: FusedDotAdd, form: FloatForm) -> _Graphs:
-        """Raises :class:`.NotDeduced` where the model has not the stages of one sum."""
+        """Raises :class:`.ProofFailed` where the model has not the stages of one sum."""
         trace = model.trace
         top = checked_cast(_one(model, Kind.LARGEST_EXPONENT).value, Exponent)
         products, aligned = trace.of(Kind.PRODUCT), trace.of(Kind.ALIGNED_PRODUCT)
@@ -95,7 +95,7 @@ class _Graphs(GridGraphs):
 def _one(model: FusedDotAdd, kind: Kind) -> Stage:
     stages = model.trace.of(kind)
     if len(stages) != 1:
-        raise NotDeduced(f"{len(stages)} stages of the kind {kind.value!r}")
+        raise ProofFailed(f"{len(stages)} stages of the kind {kind.value!r}")
     return stages[0]
 
 
@@ -107,13 +107,13 @@ def _inputs(model: FusedDotAdd, lane: int) -> tuple[Term, ...]:
     return tuple(of_all)
 
 
-def deduced(model: FusedDotAdd, form: FloatForm) -> Deduction:
+def derive_proof(model: FusedDotAdd, form: FloatForm) -> FormDerivation:
     """That a form gives the model's words wherever its guard is 0.
 
-    Raises :class:`.NotDeduced` where the argument does not go through.
+    Raises :class:`.ProofFailed` where the argument does not go through.
     """
     graphs = _Graphs.of(model, form)
-    proof = Deduction((~form.guard,))
+    proof = FormDerivation((~form.guard,))
     _exponents_and_numbers(proof, graphs)
     counts = form.counts
     cases = (counts, ~counts)
@@ -124,9 +124,9 @@ def deduced(model: FusedDotAdd, form: FloatForm) -> Deduction:
     return proof
 
 
-def deduced_last_addition(form: LastAdditionForm) -> Deduction:
+def derive_last_addition(form: LastAdditionForm) -> FormDerivation:
     """That the form of a last addition gives the model's words wherever its guard is 0."""
-    proof = Deduction((~form.guard,))
+    proof = FormDerivation((~form.guard,))
     equal = form.result.eq(form.expected)
     proof.lemma("the last addition", equal, [~form.guard])
     proof.theorem(equal)
@@ -136,7 +136,7 @@ def deduced_last_addition(form: LastAdditionForm) -> Deduction:
 # --- exponents
 
 
-def _exponents_and_numbers(proof: Deduction, graphs: _Graphs) -> None:
+def _exponents_and_numbers(proof: FormDerivation, graphs: _Graphs) -> None:
     """What holds in both cases: no NaNs and infinities; exponents of all lanes and of c."""
     form, top = graphs.form, graphs.form.top
     same_exponents(proof, graphs, form.guard)
@@ -151,7 +151,7 @@ def _exponents_and_numbers(proof: Deduction, graphs: _Graphs) -> None:
 # --- where some product counts
 
 
-def _counted(proof: Deduction, graphs: _Graphs) -> None:
+def _counted(proof: FormDerivation, graphs: _Graphs) -> None:
     form = graphs.form
     _grid(proof, graphs)
     top, largest = form.top, graphs.top.term
@@ -184,7 +184,7 @@ def _counted(proof: Deduction, graphs: _Graphs) -> None:
     _conclude(proof, graphs, form.counted, [form.counts])
 
 
-def _conclude(proof: Deduction, graphs: _Graphs, word: Term, premises: Sequence[Term]) -> None:
+def _conclude(proof: FormDerivation, graphs: _Graphs, word: Term, premises: Sequence[Term]) -> None:
     """From the word of a case to the results of both graphs."""
     form, output = graphs.form, graphs.model.trace.output
     nan, infinite, finite = _result(graphs)
@@ -200,12 +200,12 @@ def _result(graphs: _Graphs) -> tuple[Term, Term, Term]:
     """Of the model's output: whether it is a NaN, whether it is infinite, and the word if it is neither."""
     output = graphs.model.trace.output
     if output.op != "ite" or output.args[2].op != "ite":
-        raise NotDeduced("the output is not a NaN, an infinity or a number")
+        raise ProofFailed("the output is not a NaN, an infinity or a number")
     nan, _, rest = output.args
     return nan, rest.args[0], rest.args[2]
 
 
-def _grid(proof: Deduction, graphs: _Graphs) -> None:
+def _grid(proof: FormDerivation, graphs: _Graphs) -> None:
     """That both grids are the same: by one exponent after the other."""
     form, largest = graphs.form, graphs.top.term
     products = same_largest_products(proof, graphs)
@@ -231,7 +231,7 @@ def _largest_sum(graphs: _Graphs) -> int:
 # --- sums
 
 
-def _sum(proof: Deduction, graphs: _Graphs) -> None:
+def _sum(proof: FormDerivation, graphs: _Graphs) -> None:
     """That both graphs sum the same integers: one addend after the other, group by group, and c."""
     form, whole, most = graphs.form, graphs.sum, graphs.largest_aligned
     theirs = same_addends(proof, graphs, whole.width)
@@ -259,7 +259,7 @@ def _sum(proof: Deduction, graphs: _Graphs) -> None:
     _sum_with_c(proof, graphs, before, lost)
 
 
-def _lost(proof: Deduction, graphs: _Graphs) -> list[Term]:
+def _lost(proof: FormDerivation, graphs: _Graphs) -> list[Term]:
     """Facts: no sum is too large for its word."""
     form = graphs.form
     if form.overflow is None:
@@ -272,7 +272,7 @@ def _lost(proof: Deduction, graphs: _Graphs) -> list[Term]:
     return facts
 
 
-def _sum_with_c(proof: Deduction, graphs: _Graphs, products: Term, lost: Sequence[Term]) -> None:
+def _sum_with_c(proof: FormDerivation, graphs: _Graphs, products: Term, lost: Sequence[Term]) -> None:
     form, whole = graphs.form, graphs.sum
     last = graphs.aligned_c.sext(whole.width)
     proof.joined(whole, products, last)
@@ -297,7 +297,7 @@ def _sum_with_c(proof: Deduction, graphs: _Graphs, products: Term, lost: Sequenc
 # --- where every product is zero
 
 
-def _c_alone(proof: Deduction, graphs: _Graphs) -> None:
+def _c_alone(proof: FormDerivation, graphs: _Graphs) -> None:
     form, equal = graphs.form, vanished(proof, graphs)
     _, _, finite = _result(graphs)
     premises = [form.top.ult(form.limit), graphs.form.c_exponent.ule(form.top)]

@@ -15,10 +15,10 @@ from form_proofs import (
     nan_words_proof,
     odd_form_proof,
 )
-from form_proofs.deduction import Deduction
+from form_proofs.deduction import FormDerivation
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.prove.certificates.derivation import Proof
-from tcsmt.prove.statements.question import Question, Side
+from tcsmt.prove.statements.question import ComparedModel, Question
 from tcsmt.simulate.forms.chain_form import ChainForm, chain_form
 from tcsmt.simulate.forms.dot_form import dot_form
 from tcsmt.simulate.forms.exact_form import ExactForm, exact_form
@@ -41,18 +41,18 @@ class FormProof:
     """That one graph gives another's words. what: says it. digests: of both graphs. model: whose graph is
     proved about; None: that of an operation.
 
-    ``deduced`` makes the deduction, and raises :class:`.NotDeduced` where the argument does not go through.
+    ``derive_proof`` returns the derivation, and raises :class:`.ProofFailed` where the argument fails.
     """
 
     what: str
     digests: tuple[str, str]
     model: Model | None
-    deduced: Callable[[], Deduction]
+    derive_proof: Callable[[], FormDerivation]
 
     def certificate(self, unit: str) -> tuple[Question, Proof]:
-        """What a certificate states, and its proof. Raises :class:`.NotDeduced`."""
-        goal, proof = self.deduced().certificate()
-        sides = () if self.model is None else (Side(unit, self.model, self.model.trace),)
+        """What a certificate states, and its proof. Raises :class:`.ProofFailed`."""
+        goal, proof = self.derive_proof().certificate()
+        sides = () if self.model is None else (ComparedModel(unit, self.model, self.model.trace),)
         formats = {} if self.model is None else self.model.input_formats
         return Question(title=f"{unit}: {self.what}", sides=sides, goal=goal, formats=formats), proof
 
@@ -68,35 +68,35 @@ def form_proofs(model: Model) -> Iterator[FormProof]:
     one = dot_block(model) if isinstance(model, DotThenAdd) else None
     dot = None if one is None else dot_form(one)
     if block is not None and form is not None:
-        sums = partial(float_form_proof.deduced, block, form)
+        sums = partial(float_form_proof.derive_proof, block, form)
         names = digests(block, form.result, form.guard)
         yield FormProof("a form in floating-point operations", names, block, sums)
     if block is not None and groups is not None:
-        exact = partial(group_form_proof.deduced, block, groups)
+        exact = partial(group_form_proof.derive_proof, block, groups)
         names = digests(block, groups.result, groups.guard)
         yield FormProof("exact sums of groups as integers of 16 bits", names, block, exact)
     if one is not None and dot is not None:
-        before_c = partial(dot_form_proof.deduced, one, dot)
+        before_c = partial(dot_form_proof.derive_proof, one, dot)
         yield FormProof("sums of products in binary32", digests(one, dot.result, dot.guard), one, before_c)
     if form is not None and last is not None:
-        addition = partial(float_form_proof.deduced_last_addition, last)
+        addition = partial(float_form_proof.derive_last_addition, last)
         yield FormProof("the last addition", digests_of_last(last), None, addition)
     if isinstance(model, IeeeDotAdd):
         yield from _of_operations(model)
     if steps is not None:
-        links = partial(nan_words_proof.deduced, *steps)
+        links = partial(nan_words_proof.derive_proof, *steps)
         names = digests(steps[0], steps[1].trace.output)
         yield FormProof("an operation but for the words of NaNs", names, steps[0], links)
 
 
 def _of_operations(model: IeeeDotAdd) -> Iterator[FormProof]:
     """Of a chain of multiply-adds, of exact sums, or of sums rounded to odd: no model is two of them."""
-    derived: tuple[tuple[str, ChainForm | ExactForm | OddForm | None, Callable[..., Deduction]], ...] = (
-        ("a chain of multiply-adds", chain_form(model), chain_form_proof.deduced),
-        ("exact sums in binary64", exact_form(model), exact_form_proof.deduced),
-        ("sums rounded to odd, by way of binary64", odd_form(model), odd_form_proof.deduced),
+    derived: tuple[tuple[str, ChainForm | ExactForm | OddForm | None, Callable[..., FormDerivation]], ...] = (
+        ("a chain of multiply-adds", chain_form(model), chain_form_proof.derive_proof),
+        ("exact sums in binary64", exact_form(model), exact_form_proof.derive_proof),
+        ("sums rounded to odd, by way of binary64", odd_form(model), odd_form_proof.derive_proof),
     )
-    for what, form, deduced in derived:
+    for what, form, derive_proof in derived:
         if form is not None:
             names = digests(model, form.result, form.guard)
-            yield FormProof(what, names, model, partial(deduced, model, form))
+            yield FormProof(what, names, model, partial(derive_proof, model, form))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from form_proofs.deduction import Deduction, Implication, NotDeduced
+from form_proofs.deduction import FormDerivation, Implication, ProofFailed
 from form_proofs.product_grid_proof import same, same_sum, within
 from tcsmt.language.terms import Term, all_of, total
 from tcsmt.matrix_units.arithmetic.datapath import Number
@@ -15,15 +15,15 @@ from tcsmt.matrix_units.models import FusedDotAdd, Kind
 from tcsmt.simulate.forms.group_form import GroupForm, GroupOfForm
 from tcsmt.support.invariants import checked_cast
 
-__all__ = ["deduced"]
+__all__ = ["derive_proof"]
 
 
-def deduced(model: FusedDotAdd, form: GroupForm) -> Deduction:
+def derive_proof(model: FusedDotAdd, form: GroupForm) -> FormDerivation:
     """That a form gives the model's words for all inputs.
 
-    Raises :class:`.NotDeduced` where the argument does not go through.
+    Raises :class:`.ProofFailed` where the argument does not go through.
     """
-    proof, size, inputs = Deduction(()), model.group, model.trace
+    proof, size, inputs = FormDerivation(()), model.group, model.trace
     numbers = [checked_cast(stage.value, Number) for stage in inputs.of(Kind.PRODUCT)]
     theorem = None
     for first, group in zip(range(0, model.k, size), form.groups, strict=True):
@@ -44,7 +44,7 @@ def deduced(model: FusedDotAdd, form: GroupForm) -> Deduction:
 
 
 def _words(numbers: Sequence[Number], whole: Term) -> list[Term]:
-    """What the model adds up, lane by lane. Raises :class:`.NotDeduced` where ``whole`` is not their sum."""
+    """What the model adds up, lane by lane. Raises :class:`.ProofFailed` where ``whole`` is not their sum."""
     low = min(x.exponent.low for x in numbers)
     high = max(x.exponent.high for x in numbers)
     words = []
@@ -52,13 +52,13 @@ def _words(numbers: Sequence[Number], whole: Term) -> list[Term]:
         word = x.significand.zext(whole.width) << x.exponent.within(low, high).zext(whole.width)
         words.append(x.sign.ite(-word, word))
     if total(*words) is not whole:
-        raise NotDeduced("a group's word is not the sum of its products'")
+        raise ProofFailed("a group's word is not the sum of its products'")
     return words
 
 
-def _product(own: Term, word: Term, zero: Term, most: int, proof: Deduction) -> Implication:
+def _product(own: Term, word: Term, zero: Term, most: int, proof: FormDerivation) -> Implication:
     """Of a lane: both graphs have the same integer, of a known size, which is 0 where the model says so."""
-    lane = Deduction((), proof.lemmas)
+    lane = FormDerivation((), proof.lemmas)
     alike, nothing, size = same(own, word), own.eq(0).eq(zero), within(own, most)
     lane.lemma("a product", alike)
     lane.lemma("a product is zero", nothing)
@@ -67,7 +67,7 @@ def _product(own: Term, word: Term, zero: Term, most: int, proof: Deduction) -> 
 
 
 def _sum(
-    proof: Deduction, most: int, group: GroupOfForm, words: Sequence[Term], zeros: Sequence[Term]
+    proof: FormDerivation, most: int, group: GroupOfForm, words: Sequence[Term], zeros: Sequence[Term]
 ) -> None:
     """Facts: both graphs have the same sum of a group, and say alike whether all of it is zero."""
     same_sum(proof, most, group.products, words, words)
@@ -75,7 +75,7 @@ def _sum(
         if term is group.model_zero:
             nothing = [own.eq(0).eq(zero) for own, zero in zip(group.products, zeros, strict=True)]
             if all_of(zeros) is not term:
-                raise NotDeduced("a group is not zero where its products are")
+                raise ProofFailed("a group is not zero where its products are")
             proof.lemma("a group is zero", term.eq(word), nothing, cuts=[*group.products, *zeros])
         else:
             alike = same(group.sum, total(*words))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from form_proofs.deduction import Deduction, Implication, NotDeduced
+from form_proofs.deduction import FormDerivation, Implication, ProofFailed
 from form_proofs.exact_form_proof import substituted
 from tcsmt.language.terms import Term, substitute, var
 from tcsmt.matrix_units.arithmetic import datapath as dp
@@ -20,19 +20,19 @@ from tcsmt.simulate.forms.odd_form import OddForm, OddStep, are_near, is_usual
 from tcsmt.simulate.forms.product_grid import FRACTION, WIDE
 from tcsmt.support.invariants import checked_cast, not_none
 
-__all__ = ["deduced"]
+__all__ = ["derive_proof"]
 
 
-def deduced(model: IeeeDotAdd, form: OddForm) -> Deduction:
+def derive_proof(model: IeeeDotAdd, form: OddForm) -> FormDerivation:
     """That a form gives the model's words wherever its guard is 0.
 
-    Raises :class:`.NotDeduced` where the argument does not go through.
+    Raises :class:`.ProofFailed` where the argument does not go through.
     """
     products, sums = model.trace.of(Kind.PRODUCT), model.trace.of(Kind.SUM_OF_LANES, Kind.SUM_WITH_C)
     lanes = [lane for step in form.steps for lane in step.lanes]
     if len(products) != len(lanes) or len(sums) != len(form.steps) or sums[-1].term is not model.trace.output:
-        raise NotDeduced(f"{len(products)} products and {len(sums)} sums")
-    proof, words = Deduction((~form.guard,)), [step.word for step in form.steps]
+        raise ProofFailed(f"{len(products)} products and {len(sums)} sums")
+    proof, words = FormDerivation((~form.guard,)), [step.word for step in form.steps]
     product = _product(form.numbers, lanes[0], products[0].term, proof)
     theirs, equal, general = iter(products), dict[Term, Term](), dict[bool, _Sum]()
     for step, stage in zip(form.steps, sums, strict=True):
@@ -69,10 +69,10 @@ def _reach(n: ExactNumbers, lane: LaneOfSum) -> list[Term]:
     ]
 
 
-def _product(n: ExactNumbers, lane: LaneOfSum, theirs: Term, whole: Deduction) -> Implication:
+def _product(n: ExactNumbers, lane: LaneOfSum, theirs: Term, whole: FormDerivation) -> Implication:
     """A product is the model's, and a normal number or zero. theirs: the model's word."""
     hypotheses = tuple(_small(n, lane))
-    proof = Deduction(hypotheses, whole.lemmas)
+    proof = FormDerivation(hypotheses, whole.lemmas)
     facts = [theirs.eq(lane.product), is_usual(lane.product), *_reach(n, lane)]
     for fact in facts:
         proof.lemma("a product", fact, hypotheses)
@@ -80,7 +80,7 @@ def _product(n: ExactNumbers, lane: LaneOfSum, theirs: Term, whole: Deduction) -
 
 
 def _of_products(
-    proof: Deduction, n: ExactNumbers, step: OddStep, product: Implication, first: LaneOfSum
+    proof: FormDerivation, n: ExactNumbers, step: OddStep, product: Implication, first: LaneOfSum
 ) -> None:
     """Facts: two products are the model's, and near each other. first: the one that is proved about."""
     largest = not_none(step.sizes), not_none(step.places)
@@ -110,7 +110,7 @@ class _Sum:
     theorem: Implication
 
     @classmethod
-    def of(cls, step: OddStep, operation: RoundedSum, c: Term, whole: Deduction) -> _Sum:
+    def of(cls, step: OddStep, operation: RoundedSum, c: Term, whole: FormDerivation) -> _Sum:
         """Of a form's sum, and the model's. c: which the model reads in its own way."""
         values = {word: var(f"word {number}", WIDE.width) for number, word in enumerate(step.words)}
         one, other = values.values()
@@ -121,11 +121,11 @@ class _Sum:
         (word,) = substitute([step.word], values)
         same = replace(operation, terms=tuple(numbers)).word().eq(word)
         sure = _in_range(one, other, word)
-        proof = Deduction(sure, whole.lemmas)
+        proof = FormDerivation(sure, whole.lemmas)
         proof.lemma("a sum rounded to odd", same, sure)
         return cls((one, other), same, proof.theorem(same))
 
-    def of_words(self, proof: Deduction, step: OddStep) -> Term:
+    def of_words(self, proof: FormDerivation, step: OddStep) -> Term:
         """A fact: the same of a form's sum."""
         for fact in _in_range(*step.words, step.word):
             if fact not in proof.facts:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from form_proofs.deduction import Deduction, Implication, NotDeduced, Obligation
+from form_proofs.deduction import FormDerivation, Implication, Obligation, ProofFailed
 from tcsmt.language.macros import leading_zeros
 from tcsmt.language.terms import Term, any_of, const, substitute, total, umax, var, variables
 from tcsmt.matrix_units.arithmetic import datapath as dp
@@ -85,10 +85,10 @@ class GridGraphs:
 
 
 def entering(top: Term, inputs: Sequence[Term]) -> Term:
-    """The exponent in a largest one that is of these words alone. Raises :class:`.NotDeduced`."""
+    """The exponent in a largest one that is of these words alone. Raises :class:`.ProofFailed`."""
     own = [arg for arg in top.args if set(variables([arg])) == set(inputs)]
     if len(own) != 1:
-        raise NotDeduced(f"{len(own)} exponents of {inputs}")
+        raise ProofFailed(f"{len(own)} exponents of {inputs}")
     return own[0]
 
 
@@ -100,7 +100,7 @@ def is_number(x: Number) -> Term:
     return ~(x.nan | x.infinite)
 
 
-def same_exponents(proof: Deduction, graphs: GridGraphs, guard: Term) -> None:
+def same_exponents(proof: FormDerivation, graphs: GridGraphs, guard: Term) -> None:
     """Facts about each lane, and about the grid: in range, and no exponent above it."""
     form = graphs.form
     top, largest = form.top, form.largest_product
@@ -123,7 +123,7 @@ def _exponents(graphs: GridGraphs, lemmas: dict[Term, Obligation], grid: Term) -
     lane, form = graphs.lanes[0], graphs.form
     own = lane.form.exponent
     hypotheses = grid.ult(form.limit), own.zext(_BITS).ule(grid)
-    proof = Deduction(hypotheses, lemmas)
+    proof = FormDerivation(hypotheses, lemmas)
     number, reach = _of_lane(graphs)
     conclusions = [number, graphs.alike(own, lane.entering), reach]
     for what, conclusion in zip(("a number", "the exponent", "its reach"), conclusions, strict=True):
@@ -153,7 +153,7 @@ def in_reach(form: ProductGrid, grid: Term) -> Term:
     return ~grid.ult(form.floor + (form.floor > form.least))
 
 
-def reached(proof: Deduction, graphs: GridGraphs, guard: Term) -> list[Term]:
+def reached(proof: FormDerivation, graphs: GridGraphs, guard: Term) -> list[Term]:
     """Facts, by which the largest exponent is a grid's: some product counts, or else the guard would be 1."""
     form = graphs.form
     premises = [form.counts, form.largest_product.zext(_BITS).ule(form.top)]
@@ -164,7 +164,7 @@ def reached(proof: Deduction, graphs: GridGraphs, guard: Term) -> list[Term]:
     return premises
 
 
-def same_largest_products(proof: Deduction, graphs: GridGraphs) -> Term:
+def same_largest_products(proof: FormDerivation, graphs: GridGraphs) -> Term:
     """Facts: the largest exponents of products are alike, one after the other. Returns the model's."""
     own = [lane.form.exponent for lane in graphs.lanes]
     theirs = [lane.entering for lane in graphs.lanes]
@@ -181,7 +181,7 @@ def same_largest_products(proof: Deduction, graphs: GridGraphs) -> Term:
 
 
 def joined(
-    proof: Deduction,
+    proof: FormDerivation,
     wholes: Sequence[Term],
     parts: Sequence[Term],
     lasts: Sequence[Term],
@@ -197,7 +197,7 @@ def joined(
 # --- on the grid
 
 
-def same_aligned(proof: Deduction, graphs: GridGraphs) -> None:
+def same_aligned(proof: FormDerivation, graphs: GridGraphs) -> None:
     """Facts: what both graphs sum is the same integer in each lane, of a known size."""
     top, largest = graphs.form.top, graphs.top.term
     grids = var("the form's grid", _BITS), var("the model's grid", largest.width)
@@ -213,7 +213,7 @@ def _aligned(graphs: GridGraphs, lemmas: dict[Term, Obligation], grid: Term, lar
     x = lane.product
     grids, on_grid = grid.eq(graphs.grid(largest)), [grid.ult(form.limit), in_reach(form, grid)]
     hypotheses = grids, *on_grid, lane.entering.ule(largest), *_of_lane(graphs)
-    proof = Deduction(hypotheses, lemmas)
+    proof = FormDerivation(hypotheses, lemmas)
     zero = _zero(proof, x)
     number, reach = _of_lane(graphs)
     counted = x.exponent.term.ule(x.exponent.high - x.exponent.low)
@@ -249,7 +249,7 @@ def _aligned(graphs: GridGraphs, lemmas: dict[Term, Obligation], grid: Term, lar
     return proof.theorem(equal, bound)
 
 
-def _zero(proof: Deduction, x: Number) -> Term:
+def _zero(proof: FormDerivation, x: Number) -> Term:
     """A fact: a zero has no significand."""
     fact = ~x.zero | x.significand.eq(0)
     proof.lemma("product: of a zero", fact)
@@ -269,7 +269,7 @@ def _largest_significand(graphs: GridGraphs) -> int:
 # --- exact products
 
 
-def _product_word(proof: Deduction, graphs: GridGraphs, reach: Sequence[Term]) -> Term:
+def _product_word(proof: FormDerivation, graphs: GridGraphs, reach: Sequence[Term]) -> Term:
     """A fact: the product's word is the exact product's in binary32. reach: facts about its exponent."""
     lane = graphs.lanes[0]
     x, number = lane.product, is_number(lane.product)
@@ -312,7 +312,7 @@ def _leading_zeros(fmt: Format, side: Number) -> Term:
 
 
 def _by_leading_zeros(
-    proof: Deduction,
+    proof: FormDerivation,
     graphs: GridGraphs,
     sides: Sequence[Number],
     wide: Sequence[Number],
@@ -328,14 +328,14 @@ def _by_leading_zeros(
         cases.append([*(zero.eq(count) for count in range(most)), empty])
         proof.lemma(f"product: leading zeros of {name}", any_of(cases[-1]))
 
-    def of_a(within: Deduction, first: int) -> None:
+    def of_a(within: FormDerivation, first: int) -> None:
         if first == len(cases[0]) - 1:
             within.lemma("product: a is zero", conclusion, [none[0], number])
             return
         _shifted(within, sides[0], wide[0], cases[0][first], first, number)
         within.by_cases(cases[1], conclusion, lambda inner, second: of_b(inner, first, second))
 
-    def of_b(within: Deduction, first: int, second: int) -> None:
+    def of_b(within: FormDerivation, first: int, second: int) -> None:
         if second == len(cases[1]) - 1:
             within.lemma("product: b is zero", conclusion, [none[1], number])
             return
@@ -364,7 +364,7 @@ def _raised(side: Number, wide: Number, count: int) -> Term:
     return _low(side, count).zext(wide.significand.width) << places
 
 
-def _shifted(proof: Deduction, side: Number, wide: Number, case: Term, count: int, number: Term) -> None:
+def _shifted(proof: FormDerivation, side: Number, wide: Number, case: Term, count: int, number: Term) -> None:
     """Facts of a factor with so many leading zeros: its significand, here and in binary32."""
     low = side.significand.eq(_low(side, count).zext(side.significand.width))
     proof.lemma("a factor's low bits", low, [case])
@@ -397,7 +397,7 @@ def same(one: Term, other: Term) -> Term:
     return one.sext(_ROOM).eq(other.sext(_ROOM))
 
 
-def same_addends(proof: Deduction, graphs: GridGraphs, width: int) -> list[Term]:
+def same_addends(proof: FormDerivation, graphs: GridGraphs, width: int) -> list[Term]:
     """What the model sums, lane by lane, in words of so many bits; facts: the form sums the same."""
     theirs = [lane.aligned.sext(width) for lane in graphs.lanes]
     for lane, wide in zip(graphs.lanes, theirs, strict=True):
@@ -407,7 +407,7 @@ def same_addends(proof: Deduction, graphs: GridGraphs, width: int) -> list[Term]
 
 
 def same_sum(
-    proof: Deduction, most: int, own: Sequence[Term], words: Sequence[Term], theirs: Sequence[Term]
+    proof: FormDerivation, most: int, own: Sequence[Term], words: Sequence[Term], theirs: Sequence[Term]
 ) -> None:
     """Facts: the sums of some addends are the same, and of a known size: by those of both halves.
 
@@ -440,7 +440,7 @@ def same_sum(
 # --- where every product is zero
 
 
-def vanished(proof: Deduction, graphs: GridGraphs) -> dict[Term, Term]:
+def vanished(proof: FormDerivation, graphs: GridGraphs) -> dict[Term, Term]:
     """Facts where no product counts; what is equal to what: there is nothing on the grid."""
     form, largest = graphs.form, var("the model's grid", graphs.top.term.width)
     theorem = _vanished(graphs, proof.lemmas, largest)
@@ -459,7 +459,7 @@ def _vanished(graphs: GridGraphs, lemmas: dict[Term, Obligation], largest: Term)
     lane, form = graphs.lanes[0], graphs.form
     x = lane.product
     below, number = lane.form.exponent.ult(form.least), is_number(lane.scaled)
-    proof = Deduction((below, number), lemmas)
+    proof = FormDerivation((below, number), lemmas)
     empty, enters = x.significand.eq(0), lane.entering.eq(_of_a_zero(graphs))
     for what, conclusion in (("no significand", empty), ("its exponent", enters)):
         proof.lemma(f"zero product: {what}", conclusion, [below, number])

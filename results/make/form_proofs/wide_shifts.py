@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from form_proofs.deduction import Deduction, Implication
+from form_proofs.deduction import FormDerivation, Implication
 from tcsmt.language.terms import Term, any_of, const, var
 
 __all__ = ["HALVES", "PLACE", "ShiftedWord", "chosen", "free", "shift_of_a_sum", "values_of_shift"]
@@ -33,13 +33,13 @@ def values_of_shift(one: Term, other: Term, place: Term) -> dict[Term, Term]:
     return dict(zip(_variables(one.width, place.width), (one, other, place), strict=True))
 
 
-def shift_of_a_sum(width: int, place_bits: int, whole: Deduction) -> Implication:
+def shift_of_a_sum(width: int, place_bits: int, whole: FormDerivation) -> Implication:
     """The sum of two words of so many bits, each shifted, is the sum, shifted: by one bit of the place after
     the other. place_bits: of a word of which the last :data:`PLACE` bits are the place. It is left free in
     certificates, and with it its bits.
     """
     one, other, place = _variables(width, place_bits)
-    proof = Deduction((), whole.lemmas)
+    proof = FormDerivation((), whole.lemmas)
     words = [one, other, one + other]
     now = list(words)
     for bit in range(PLACE):
@@ -58,12 +58,12 @@ def shift_of_a_sum(width: int, place_bits: int, whole: Deduction) -> Implication
     return proof.theorem(says)
 
 
-def chosen(proof: Deduction, condition: Term, one: Term, other: Term, place: Term) -> Term:
+def chosen(proof: FormDerivation, condition: Term, one: Term, other: Term, place: Term) -> Term:
     """A fact: of two words, the one that is chosen is shifted as both are. place: of any width."""
     amount, cases = place.zext(one.width), (condition, ~condition)
     fact = (condition.ite(one, other) << amount).eq(condition.ite(one << amount, other << amount))
 
-    def within(case: Deduction, number: int) -> None:
+    def within(case: FormDerivation, number: int) -> None:
         case.lemma("a word that is chosen, shifted", fact, [cases[number]], cuts=[one, other, place])
 
     proof.lemma("one of two words is chosen", any_of(cases))
@@ -95,7 +95,7 @@ class ShiftedWord:
         return replace(self, integer=integer, place=where.ite(self.place - half, self.place))
 
     def normalised(
-        self, proof: Deduction, start: Term, source: Term, grid: Term
+        self, proof: FormDerivation, start: Term, source: Term, grid: Term
     ) -> tuple[ShiftedWord, list[Term]]:
         """The same word, of an integer whose first bit is 1 unless it is 0; and facts: that, and that it is
         the same word.

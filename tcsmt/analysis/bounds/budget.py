@@ -32,7 +32,7 @@ from tcsmt.analysis.bounds.compensated import KNUTH, CompensatedSum
 from tcsmt.analysis.bounds.fused_loss import C, ErrorTerms, Unbounded
 from tcsmt.analysis.bounds.part_constants import PartKept, left_out, part_kept
 from tcsmt.analysis.bounds.proof import StepwiseProof, adding_zero, word_exponents, words_needed
-from tcsmt.analysis.bounds.split_constants import WHOLE, SplitConstants, kept
+from tcsmt.analysis.bounds.split_constants import WHOLE, SplitConstants, prove_split_constants
 from tcsmt.analysis.bounds.steps import (
     FusedStep,
     IeeeStep,
@@ -108,14 +108,16 @@ class Partial:
 
 
 #: The constants of a split, for the numbers of a domain that have so many bits, and so many words.
-Keeping = Callable[[Split, Domain, int, int], SplitConstants]
+SplitProof = Callable[[Split, Domain, int, int], SplitConstants]
 
 
 def budget(
-    chain: StepwiseProof, algorithm: Algorithm, domain: Domain, keeping: Keeping = kept
+    chain: StepwiseProof,
+    algorithm: Algorithm,
+    domain: Domain,
+    prove_split: SplitProof = prove_split_constants,
 ) -> ErrorBudget:
-    """Return the bound; its lemmas are added to the chain. keeping: says what a split keeps, and has proved
-    it.
+    """Return the bound; its lemmas are added to the chain. prove_split: proves the constants of a split.
 
     Raises :class:`.Unbounded` where there is none.
     """
@@ -123,7 +125,7 @@ def budget(
     split_alone = replace(domain, c_zero=False)  # c is not split: its domain makes no other constants
     sides = []
     for bits, count in zip(domain.bits_in(algorithm.wide), counts, strict=True):
-        sides.append(keeping(algorithm.split, split_alone, bits, count))
+        sides.append(prove_split(algorithm.split, split_alone, bits, count))
         name = algorithm.split.format.name
         words_of = f"{count} {name} words leave" if count > 1 else f"one {name} word leaves"
         what = f"{words_of} {float(sides[-1].left):.4g} of a number"
@@ -210,7 +212,11 @@ class _BudgetBuilder:
         """Σ ν_i ν_j; parts of one product, no bit of which is there twice, are no more than the product."""
         sizes: dict[tuple[int, int], Fraction] = {}
         for i, j, parts in products:
-            share = Fraction(1) if parts is None else self.kept(0, parts).size * self.kept(1, parts).size
+            share = (
+                Fraction(1)
+                if parts is None
+                else self.part_constants(0, parts).size * self.part_constants(1, parts).size
+            )
             sizes[i, j] = min(sizes.get((i, j), Fraction(0)) + share, Fraction(1))
         return sum(
             (share * self.a.sizes[i] * self.b.sizes[j] for (i, j), share in sizes.items()), Fraction(0)
@@ -219,7 +225,11 @@ class _BudgetBuilder:
     def exponent(self, product: Product) -> Fraction:
         """μ_i μ_j."""
         i, j, parts = product
-        share = Fraction(1) if parts is None else self.kept(0, parts).exponent * self.kept(1, parts).exponent
+        share = (
+            Fraction(1)
+            if parts is None
+            else self.part_constants(0, parts).exponent * self.part_constants(1, parts).exponent
+        )
         return share * self.a.exponents[i] * self.b.exponents[j]
 
     def left_out(self, products: Iterable[tuple[int, int]]) -> Fraction:
@@ -242,7 +252,7 @@ class _BudgetBuilder:
             raise Unbounded("a lane's product is there more than once")
         return left_out(self.fmt, self.significant, parts_alone)
 
-    def kept(self, side: int, parts: tuple[Part, Part]) -> PartKept:
+    def part_constants(self, side: int, parts: tuple[Part, Part]) -> PartKept:
         """Return the constants of the part of a's words (``side`` 0) or of b's."""
         return part_kept(self.fmt, self.significant[side], parts[side])
 
@@ -329,7 +339,7 @@ class _BudgetBuilder:
             self.chain.know(KNUTH)
         reach = summed.reach(algorithm.compensated)
         self.stays_below(wide.largest_finite, reach, 0, f"a compensated sum in {wide.name}")
-        return replace(whole, off=_up(whole.off + summed.lost(algorithm.compensated)))
+        return replace(whole, off=_up(whole.off + summed.error(algorithm.compensated)))
 
     def rounded(
         self,
@@ -461,12 +471,12 @@ class _BudgetBuilder:
         live = frozenset(place for place, part in enumerate(parts) if not part.zero)
         products = Partial().joined(*parts).products
         live = live if start.zero else live | {C}
-        lost, own = self.lost(number, step, live, products, start, after, shift)
+        lost, own = self.fused_error(number, step, live, products, start, after, shift)
         before = shared.get((number, products), Fraction(0))
         shared[number, products] = max(before, own)
         return replace(after, off=_up(after.off + lost + shared[number, products] - before))
 
-    def lost(
+    def fused_error(
         self,
         number: int,
         step: FusedStep,

@@ -76,7 +76,7 @@ class CompensatedSum:
             limits = needed
         raise Unbounded("no limits of a compensated sum are found")
 
-    def lost(self, compensated: str) -> Fraction:
+    def error(self, compensated: str) -> Fraction:
         """Return how far the result is off at most: V, and what its last rounding, or leaving e out,
         loses.
         """

@@ -132,8 +132,8 @@ class FusedSum:
         if exact and len(live) == 1 and self.passes(chain, min(live)):
             return None
         small = Fraction(0) if exact else self.stays_near(chain) or self.stays_small(chain)
-        cut, (share, miscounted) = self.cut(chain, live), self._rounding(chain)
-        apart = self._apart(chain, live)
+        cut, (share, miscounted) = self.alignment_error(chain, live), self._rounding(chain)
+        apart = self._group_errors(chain, live)
         return ErrorTerms(cut, share, self.truncates(chain), small, apart, miscounted)
 
     def zeros(self, chain: StepwiseProof) -> None:
@@ -141,7 +141,7 @@ class FusedSum:
         zeros = all_of(x.zero for x in self.numbers.values())
         need(chain, "the sum of zeros is zero", zeros & self.finite & ~decode(self.format, self.result).zero)
 
-    def cut(self, chain: StepwiseProof, live: Collection[int]) -> Fraction:
+    def alignment_error(self, chain: StepwiseProof, live: Collection[int]) -> Fraction:
         """Return what alignment loses of the live numbers at most, together, relative to 2^T.
 
         T is then the exponent of a live number that is not zero.
@@ -159,10 +159,10 @@ class FusedSum:
             need(chain, "a zero is the last bit at most where it is aligned", ~size.ule(const(1, size.width)))
             off.update(self._places(aligned))
         self._attained(chain, self.sum.exponent, self.numbers)
-        return self._cut(chain, self._added(chain), off)
+        return self._alignment_error(chain, self._added(chain), off)
 
-    def _apart(self, chain: StepwiseProof, live: Collection[int]) -> tuple[Fraction, ...]:
-        """Return, of what :meth:`cut` says, what sums of products lose on grids of their own.
+    def _group_errors(self, chain: StepwiseProof, live: Collection[int]) -> tuple[Fraction, ...]:
+        """Return, of what :meth:`alignment_error` says, what sums of products lose on grids of their own.
 
         Each is relative to 2 to the power of the sum's own largest exponent, which is that of one of its
         products that is not zero, or the sum is that of zeros and loses nothing.
@@ -180,7 +180,7 @@ class FusedSum:
             ):
                 return ()
             self._attained(chain, group.exponent, places)
-            losses.append(self._cut(chain, group, live))
+            losses.append(self._alignment_error(chain, group, live))
         return tuple(losses)
 
     def keeps_multiples(self, chain: StepwiseProof, last: int, top: int) -> bool:
@@ -227,22 +227,22 @@ class FusedSum:
         wrong = characterised(signed_word(self.lowest).sle(signed(top)) & ~reached)
         need(chain, "the largest exponent is that of a term that is not zero", wrong)
 
-    def _cut(self, chain: StepwiseProof, x: Fixed, live: Collection[int]) -> Fraction:
+    def _alignment_error(self, chain: StepwiseProof, x: Fixed, live: Collection[int]) -> Fraction:
         """Return what is lost in a value of the sum's tree, relative to 2^(its exponent)."""
         places = set(self._places(x))
         if not places & set(live):
             return Fraction(0)
         if x.addends:
-            x = self._counted(chain, x)
+            x = self._without_omission(chain, x)
             _require_room(x, chain)
-            parts = [self._cut(chain, addend, live) for addend in x.addends]
+            parts = [self._alignment_error(chain, addend, live) for addend in x.addends]
             whole = sum(parts, Fraction(0))
             if all(isinstance(addend.source, Number) for addend in x.addends) and places - {C}:
                 whole -= self._spared(chain, x, places, min(part for part in parts if part))
             return whole
         if x.source is None:
             return Fraction(0)
-        before = self._cut(chain, x.source, live) if isinstance(x.source, Fixed) else Fraction(0)
+        before = self._alignment_error(chain, x.source, live) if isinstance(x.source, Fixed) else Fraction(0)
         _not_above(chain, x)
         alignment, last = _Alignment.of(x), Fraction(1, 2**x.fraction_bits)
         what = "a term loses half of the last bit that is kept at most"
@@ -259,7 +259,7 @@ class FusedSum:
         alone = all(chain.prove(what, _Alignment.of(addend).loses_on_top) for addend in x.addends)
         return least if alone else Fraction(0)
 
-    def _counted(self, chain: StepwiseProof, x: Fixed) -> Fixed:
+    def _without_omission(self, chain: StepwiseProof, x: Fixed) -> Fixed:
         """A sum of terms; one that is left out where its largest exponent is small is not left out here.
 
         Where it is left out, none of its numbers is one that the lemmas are about, and all are zeros.
@@ -390,10 +390,10 @@ class FusedSum:
             less = "less than a" if share == 1 else f"{share} of a"
             what = f"the last rounding loses {less} last bit, and nothing of {self.precision} bits, but of -1"
             if chain.prove(what, self._misrounded(share, but=-1)):
-                return share, self._miscounted(chain)
+                return share, self._negative_unit_error(chain)
         raise Unbounded(f"not proved: {chain.stopped}")
 
-    def _miscounted(self, chain: StepwiseProof) -> Fraction:
+    def _negative_unit_error(self, chain: StepwiseProof) -> Fraction:
         """Return what a sum of -1 unit of its grid loses, relative to 2^T; its result is a power of two."""
         top, fmt = free_exponent("top", self.sum.exponent), self.format
         free = {self.sum.word: const(-1, self.sum.word.width), self.sum.exponent.term: top.term}

@@ -66,7 +66,7 @@ class GradualSum(FusedSum):
             raise Unbounded("a subnormal result is read as zero")
         self.zeros(chain)
         self._require_normal_c(chain)
-        cut = self.cut(chain, live)
+        cut = self.alignment_error(chain, live)
         share = self.rounding(chain)
         smallest = share * Fraction(2) ** self._last
         return ErrorTerms(

@@ -214,7 +214,7 @@ class SplitTally:
         return sum(self.lengths)
 
     @property
-    def kept(self) -> Fraction:
+    def kept_bits(self) -> Fraction:
         """Return the expected length of the mantissa that is kept, in bits, of 23: an error of n bits costs
         n.
         """
@@ -481,7 +481,7 @@ def _shares(tally: SplitTally) -> dict[str, Any]:
     lost, gradual = tally.kinds[UNDERFLOW], tally.kinds[GRADUAL]
     return {
         "exact": tally.lengths[0] / tally.split,
-        "kept_bits": float(tally.kept),
+        "kept_bits": float(tally.kept_bits),
         "underflow": lost / tally.inputs,
         "underflow_or_gradual": (lost + gradual) / tally.inputs,
     }

@@ -43,7 +43,7 @@ WHOLE = SplitConstants((Fraction(1),), (Fraction(1),), Fraction(0))
 
 
 @lru_cache(maxsize=64)
-def kept(split: Split, domain: Domain, bits: int, count: int) -> SplitConstants:
+def prove_split_constants(split: Split, domain: Domain, bits: int, count: int) -> SplitConstants:
     """Return the constants of a split, for the numbers of a domain that have so many bits.
 
     Raises :class:`.Unbounded` where words may be infinite, or other than zero beyond

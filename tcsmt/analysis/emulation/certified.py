@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from tcsmt.analysis.bounds.argued import OF_ALGORITHM, WHERE, CertifiedTheorem, Derived
+from tcsmt.analysis.bounds.certified_theorem import OF_ALGORITHM, WHERE, CertifiedTheorem, Conclusion
 from tcsmt.analysis.bounds.lemma_chain import LemmaChain, require_no_file
 from tcsmt.analysis.emulation.budget import budget
 from tcsmt.analysis.error import require_normal
@@ -26,7 +26,7 @@ from tcsmt.prove.statements.verdict import Certified
 from tcsmt.support.invariants import not_none
 
 
-def _emulation(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
+def _emulation(chain: LemmaChain, about: Mapping[str, Any]) -> Conclusion:
     """Return the bounds relative to |c| + Σ|a·b| and to |c| + K·max|a|·max|b|, and what each kind of step
     loses.
     """
@@ -47,7 +47,7 @@ EMULATION = CertifiedTheorem(
     OF_ALGORITHM | dict.fromkeys(("limit", "limit of largest"), "fraction"),
     ("losses",),
     about="emulation",
-    argue=_emulation,
+    derive=_emulation,
 )
 
 

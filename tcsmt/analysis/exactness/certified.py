@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tcsmt.analysis.bounds.argued import CertifiedTheorem, Derived
+from tcsmt.analysis.bounds.certified_theorem import CertifiedTheorem, Conclusion
 from tcsmt.analysis.bounds.lemma_chain import LemmaChain
 from tcsmt.analysis.exactness.kernels import not_exact
 from tcsmt.analysis.exactness.largest import LARGEST_INTEGER
@@ -24,7 +24,7 @@ from tcsmt.prove.statements.verdict import Certified
 WORDS = "a and b are words of its formats, c is +0, and block scales are 1"
 
 
-def _kernel(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
+def _kernel(chain: LemmaChain, about: Mapping[str, Any]) -> Conclusion:
     k, integers, reduction = about["k"], about["integers"], reduction_named(about["reduction"])
     if str(reduction) != about["reduction"]:
         raise InvalidProof(f"the reduction {about['reduction']!r:.80} is written {reduction}")
@@ -43,7 +43,7 @@ KERNEL = CertifiedTheorem(
     "words of the model's formats that are integers",
     {"unit": "model", "reduction": "text", "format": "text", "integers": "number", "k": "number"},
     about="kernel",
-    argue=_kernel,
+    derive=_kernel,
 )
 
 
@@ -60,7 +60,7 @@ def certify_kernel(
     return KERNEL.certify(certificates, f"{row.name}, {reduction}: {what}", about)
 
 
-def _sums(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
+def _sums(chain: LemmaChain, about: Mapping[str, Any]) -> Conclusion:
     exact_below(chain, about["unit"], about["bits"])
     return {}
 
@@ -71,7 +71,7 @@ SUMS = CertifiedTheorem(
     "words of the model's formats that are integers",
     {"unit": "model", "bits": "number"},
     about="sums",
-    argue=_sums,
+    derive=_sums,
 )
 
 

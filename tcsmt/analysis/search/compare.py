@@ -25,7 +25,7 @@ from tcsmt.programs.steps.split import F32
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.question import Question, Side
+from tcsmt.prove.statements.question import ComparedModel, Question
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.support.errors import TcsmtError
 
@@ -121,7 +121,10 @@ class AlgorithmPair:
         where = self.domain.holds(first.input_formats, first.trace)
         return Question(
             title=f"is {self.names[0]} less accurate than {self.names[1]}",
-            sides=(Side(self.names[0], first, first.trace), Side(self.names[1], second, second.trace)),
+            sides=(
+                ComparedModel(self.names[0], first, first.trace),
+                ComparedModel(self.names[1], second, second.trace),
+            ),
             goal=where & any_of(self.doubts),
             formats=first.input_formats,
             domain=where,

@@ -21,7 +21,7 @@ import numpy as np
 from tcsmt.analysis.bounds.budget import chain_loss
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof, word_exponents
-from tcsmt.analysis.bounds.split_constants import kept
+from tcsmt.analysis.bounds.split_constants import prove_split_constants
 from tcsmt.analysis.tolerance.exact import in_kernel
 from tcsmt.analysis.tolerance.instruction import InstructionLoss, instruction_loss
 from tcsmt.analysis.tolerance.shares import ChainShares, Pieces, Share, ShareRules
@@ -169,7 +169,7 @@ class _Question:
         if split.wide.width > _WIDEST:
             raise Unbounded(f"not all numbers of {split.wide.name} can be tried for what a split keeps")
         bits = self.domain.bits_in(split.wide)["AB".index(side)]
-        constants = kept(split, replace(self.domain, c_zero=False), bits, split.words)
+        constants = prove_split_constants(split, replace(self.domain, c_zero=False), bits, split.words)
         what = f"{split.words} {split.format.name} words leave {float(constants.left):.4g} of a number"
         self.chain.know(f"{what} of {bits} bits at most (all of them tried)")
         return Pieces(split, constants.sizes, constants.left)

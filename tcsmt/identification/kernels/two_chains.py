@@ -2,17 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat
-from tcsmt.programs.kernels.chain_steps import Elements, Link, Walk, common_links, walk
+from tcsmt.programs.kernels.elements import SampledElements
 from tcsmt.programs.kernels.kernel import Kernel
-from tcsmt.programs.kernels.reduction import Reduction
+from tcsmt.programs.steps.on_traced import TraceRules, traced_inputs
+from tcsmt.programs.steps.program import read
+from tcsmt.programs.steps.traced import TracedInstruction, TracedWord
+from tcsmt.support.errors import TcsmtError
 from tcsmt.support.results import columns
 from tcsmt.support.text import ranges
+
+
+@dataclass(frozen=True)
+class TracedKernel:
+    """All instructions of a kernel on an element, the sum before the epilogue, and the result."""
+
+    links: tuple[TracedInstruction, ...]
+    total: TracedWord
+    result: TracedWord
+
+    @classmethod
+    def on(cls, kernel: Kernel, element: SampledElements) -> TracedKernel:
+        """Return a kernel on one element, as it reduces that element.
+
+        Raises :class:`.TcsmtError` for units with block scales, and for epilogues that take random bits.
+        """
+        if kernel.unit.model.scales or kernel.epilogue.stochastic:
+            what = "block scales" if kernel.unit.model.scales else "random bits"
+            raise TcsmtError(f"{kernel.name} takes {what}: its chains cannot be drawn side by side")
+        schedule, length = kernel.schedule, element.a.shape[1]
+        given = {name: words[0] for name in ("c", "bias") if (words := getattr(element, name)) is not None}
+        words = {"A": element.a[0], "B": element.b[0], **given}
+        reduction = kernel.reduction
+        if reduction.tiled and element.places is not None:
+            row, column = element.places[0].tolist()
+            reduction = reduction.of_element(row, column, element.shape)
+        rules = TraceRules(schedule.nans)
+        sums = schedule.sums(length, reduction, c="c" in given)
+        total: TracedWord = read(sums, rules, traced_inputs(sums, words))
+        end = schedule.end(c="c" in given, bias=kernel.epilogue.bias)
+        inputs = traced_inputs(end, words | {"total": total.word}) | {"total": total}
+        result = read(end, rules, inputs)
+        links = tuple(step for step in rules.steps if isinstance(step, TracedInstruction))
+        return cls(links, total, result)
+
+    @property
+    def parts(self) -> list[TracedInstruction]:
+        """Return the last instruction of each chain."""
+        ends = [*self.links[1:], None]
+        return [
+            link
+            for link, after in zip(self.links, ends, strict=True)
+            if after is None or len(after.chain) == after.count
+        ]
+
+
+def _common(left: TracedKernel, right: TracedKernel) -> Iterator[tuple[TracedInstruction, TracedInstruction]]:
+    """Yield instructions after which both have added the same products in one chain, in left's order."""
+    there = {link.key: link for link in right.links}
+    for link in left.links:
+        if link.key in there:
+            yield link, there[link.key]
 
 
 @dataclass(frozen=True)
@@ -21,9 +77,9 @@ class TwoChains:
     and other values; None: there are none. before: those before them, with the same value."""
 
     kernels: tuple[Kernel, Kernel]
-    walks: tuple[Walk, Walk]
-    first: tuple[Link, Link] | None
-    before: tuple[Link, Link] | None
+    walks: tuple[TracedKernel, TracedKernel]
+    first: tuple[TracedInstruction, TracedInstruction] | None
+    before: tuple[TracedInstruction, TracedInstruction] | None
 
     @property
     def same_instruction(self) -> bool:
@@ -34,17 +90,14 @@ class TwoChains:
         alike = first.input_formats == second.input_formats
         left, right = self.first
         return bool(
-            alike
-            and np.array_equal(left.indices, right.indices)
-            and left.operands.c[0] == right.operands.c[0]
+            alike and np.array_equal(left.indices, right.indices) and left.inputs["c"] == right.inputs["c"]
         )
 
     @property
     def values(self) -> dict[str, int]:
         """Return the inputs of left's instruction at the first difference, by name."""
         assert self.first is not None
-        words = (int(word) for word in self.first[0].operands.map(lambda words: words[0]).flat())
-        return dict(zip(self.kernels[0].unit.model.input_names, words, strict=True))
+        return dict(self.first[0].inputs)
 
     def sentence(self) -> str:
         """Say where they first differ, and what can be said without a picture of the instruction."""
@@ -65,15 +118,13 @@ class TwoChains:
                 for count, kernel in zip(counts, self.kernels, strict=True)
             )
             return f"{text}; instructions that add them: {how}"
-        totals = [_told(walk.total.format, int(walk.total.words[0])) for walk in self.walks]
-        if _value(self.walks[0].total.format, self.walks[0].total.words) != _value(
-            self.walks[1].total.format, self.walks[1].total.words
-        ):
+        totals = [_told(walk.total.format, walk.total.word) for walk in self.walks]
+        if _value(self.walks[0].total) != _value(self.walks[1].total):
             return (
                 "every sum that both kernels make is the same in both; they differ in how partial sums "
                 f"are added: {first.reduction} | {second.reduction} give {' | '.join(totals)}"
             )
-        results = [_told(walk.result.format, int(walk.result.words[0])) for walk in self.walks]
+        results = [_told(walk.result.format, walk.result.word) for walk in self.walks]
         if results[0] != results[1]:
             return (
                 f"both sums are {totals[0]}; the epilogues differ: "
@@ -95,12 +146,12 @@ class TwoChains:
             for link in self.walks[side].links
         )
 
-    def _text(self, side: int, link: Link) -> str:
-        return _told(self.kernels[side].unit.model.d_format, int(link.after[0]))
+    def _text(self, side: int, link: TracedInstruction) -> str:
+        return _told(self.kernels[side].unit.model.d_format, link.word)
 
     def lines(self, around: int = 3) -> list[str]:
         """Both chains side by side, some instructions before and after the first difference."""
-        rows = list(common_links(*self.walks))
+        rows = list(_common(*self.walks))
         differing = None if self.first is None else self.first[0]
         place = next((n for n, (left, _) in enumerate(rows) if left is differing), len(rows) - 1)
         some = rows[max(0, place - around) : place + around + 1]
@@ -135,42 +186,39 @@ class TwoChains:
                             "k": [int(index) for index in link.indices],
                             "begins": len(link.chain) == link.count,
                             "from_c": link.from_c,
-                            "sum": fmt.hex(int(link.after[0])),
+                            "sum": fmt.hex(link.word),
                         }
                         for link in walk_.links
                     ],
-                    "total": walk_.total.format.hex(int(walk_.total.words[0])),
-                    "result": walk_.result.format.hex(int(walk_.result.words[0])),
+                    "total": walk_.total.format.hex(walk_.total.word),
+                    "result": walk_.result.format.hex(walk_.result.word),
                 }
             )
         first = None if self.first is None else [int(index) for index in np.sort(self.first[0].chain)]
         return {"kernels": sides, "first_difference": first, "sentence": self.sentence()}
 
 
-def two_chains(
-    kernels: tuple[Kernel, Kernel], elements: Elements, reductions: tuple[Reduction, Reduction]
-) -> TwoChains:
-    """Both kernels on one element, each with the reduction of the element's place."""
-    left, right = (
-        walk(kernel, elements, reduction) for kernel, reduction in zip(kernels, reductions, strict=True)
-    )
-    formats = [kernel.unit.model.d_format for kernel in kernels]
+def two_chains(kernels: tuple[Kernel, Kernel], element: SampledElements) -> TwoChains:
+    """Return both kernels on one element, each as it reduces that element.
+
+    Raises :class:`.TcsmtError` for what cannot be drawn (:meth:`TracedKernel.on`).
+    """
+    left, right = (TracedKernel.on(kernel, element) for kernel in kernels)
     before = None
-    for first, second in common_links(left, right):
-        if _value(formats[0], first.after) != _value(formats[1], second.after):
+    for first, second in _common(left, right):
+        if _value(first) != _value(second):
             inside = before if before and len(before[0].chain) < len(first.chain) else None
             return TwoChains(kernels, (left, right), (first, second), inside)
         before = first, second
     return TwoChains(kernels, (left, right), None, before)
 
 
-def _value(fmt: AnyFormat, words: Any) -> object:
-    """Return the value of the only word: a number, with a zero's sign, or a text for what is none."""
-    word = int(words[0])
-    if fmt.is_special(word):
-        return fmt.describe(word)
-    value = fmt.value(word)
-    return value if value else fmt.describe(word)
+def _value(x: TracedWord | TracedInstruction) -> object:
+    """Return the value of a word: a number, with a zero's sign, or a text for what is none."""
+    if x.format.is_special(x.word):
+        return x.format.describe(x.word)
+    value = x.format.value(x.word)
+    return value if value else x.format.describe(x.word)
 
 
 def _told(fmt: AnyFormat, word: int) -> str:

@@ -100,7 +100,7 @@ def _no_negative_zero(family: Family, structure: Structure, row: Table) -> bool:
     underflows, and a rounding that makes +0 of an exact zero.
     """
     d = family.d_format
-    whole = family.kept[row[5]] == d.fraction_bits and not row[9]
+    whole = family.round_bits[row[5]] == d.fraction_bits and not row[9]
     plus = not family.roundings[row[11]].floors
     never = _last_product(family) >= d.e_min - d.fraction_bits
     return structure.order == "last" and family.c_format == d and whole and plus and never
@@ -121,7 +121,7 @@ def _never_overflows(family: Family, structure: Structure, row: Table) -> bool:
     product, bits = a.e_max + b.e_max + 2, family.bits[row[1]]
     if structure.order == "last":
         return product + len(structure.blocks) * ((structure.n_fma + 1).bit_length() + 2) <= d.e_max
-    whole = family.kept[row[5]] == d.fraction_bits and c == d
+    whole = family.round_bits[row[5]] == d.fraction_bits and c == d
     toward = family.roundings[row[4]].truncates and c.e_max <= d.e_max
     aligned = family.alignments[row[2]]
     truncated = structure.order == "aligned" and aligned.rounding.truncates and not aligned.sticky

@@ -255,7 +255,7 @@ def _rounded(family: Family, sums: Array, total: Array, backs: Array) -> Array:
     rounding, kept, overflow, flush, minus = backs.T
     # most often all rows keep the same bits: then the other roots are not computed
     several = len(kept) == 0 or (kept != kept[0]).any()
-    single = None if several else (family.kept[int(kept[0])],)
+    single = None if several else (family.round_bits[int(kept[0])],)
     kept = kept if several else 0 * kept
     program = result_program(family.d_format, 64, _LOW, _HIGH, single)
     plus: Array = (overflow == 0) | (overflow == 2) & _of(family.roundings, negative=False)[rounding]

@@ -140,7 +140,7 @@ class Family:
     overflows = ("infinity", "saturate", "ieee")
 
     @cached_property
-    def kept(self) -> list[int]:
+    def round_bits(self) -> list[int]:
         """Values of ``round_fraction_bits``; the last stands for None."""
         return list(range(1, self.d_format.fraction_bits + 1))
 
@@ -160,7 +160,7 @@ class Family:
             range(len(self.alignments) - every),
             range(len(self.carries(structure))),
             range(len(self.roundings)),
-            range(len(self.kept)),
+            range(len(self.round_bits)),
         )
         grid = np.indices([len(values) for values in lists], dtype=np.int16).reshape(len(lists), -1)
         table = np.zeros((grid.shape[1], len(COLUMNS)), np.int16)
@@ -220,7 +220,7 @@ class Family:
                 changed[0] = number
                 changed[3] = min(changed[3], len(self.carries(other)) - 1)
                 tables.append(changed)
-        lists = [self.bits, self.alignments, self.carries(structure), self.roundings, self.kept]
+        lists = [self.bits, self.alignments, self.carries(structure), self.roundings, self.round_bits]
         lists += [self.zero_exponents, (0, 1), self.overflows, (0, 1), (0, 1)]
         lists += [self.roundings] if structure.order == "last" else []
         for column, values in enumerate(lists, 1):
@@ -251,7 +251,7 @@ class Family:
             shares = [int((rest[:, 2] < 2 + more).sum()) for more in by_sign]
             front = len(self.bits) * (len(self.alignments) - (structure.order == "every"))
             front *= len(self.roundings) if structure.order == "last" else 1
-            total += front * len(self.carries(structure)) * len(self.kept) * sum(shares)
+            total += front * len(self.carries(structure)) * len(self.round_bits) * sum(shares)
         return total
 
     @property
@@ -266,14 +266,14 @@ class Family:
         )
         structure = self.structures[number]
         aligned = self.alignments[alignment]
-        last = self.kept[kept] == self.d_format.fraction_bits
+        last = self.round_bits[kept] == self.d_format.fraction_bits
         return self._model(
             n_fma=structure.n_fma, interleave=structure.interleave, products=structure.products,
             normalisation="every" if structure.order == "every" else "once",
             c_position="aligned" if structure.order == "every" else structure.order,
             fraction_bits=self.bits[bits], alignment=aligned.rounding,
             alignment_sticky=aligned.sticky, carry_bits=self.carries(structure)[carry],
-            rounding=self.roundings[rounding], round_fraction_bits=None if last else self.kept[kept],
+            rounding=self.roundings[rounding], round_fraction_bits=None if last else self.round_bits[kept],
             zero_exponent=self.zero_exponents[zero], flush_inputs=bool(flush),
             overflow=self.overflows[overflow], flush_outputs=bool(flush_out), negative_zero=bool(minus),
             c_rounding=self.roundings[c], nan=None if nan is None else nan.otherwise,
@@ -304,7 +304,7 @@ class Family:
                 self.alignments.index(Alignment(p.alignment, p.alignment_sticky)),
                 self.carries(self.structures[same[0]]).index(carry),
                 self.roundings.index(p.rounding),
-                self.kept.index(p.round_fraction_bits or self.d_format.fraction_bits),
+                self.round_bits.index(p.round_fraction_bits or self.d_format.fraction_bits),
                 self.zero_exponents.index(self._zero(model)),
                 p.flush_inputs,
                 self.overflows.index(overflow),

@@ -96,17 +96,17 @@ class Hypotheses(Protocol):
     def mixed(self, random: Random, count: int, table: Table) -> Questions:
         """Questions of every sort, to tell these rows, int16 (rows, columns), apart."""
 
-    def near(self, row: Table) -> Table:
+    def one_column_apart(self, row: Table) -> Table:
         """Return the rows, int16 (rows, columns), that differ from a row, (columns,), in one column."""
 
-    def beside(self, row: Table) -> tuple[Hypotheses, Table] | None:
+    def neighbours(self, row: Table) -> tuple[Hypotheses, Table] | None:
         """More hypotheses like a row, which no table held: answers must exclude them, too.
 
         row: int16 (columns,). The table of the others is int16 (rows, columns). Returns None where there are
         none.
         """
 
-    def widened(self, ask: Callable[[Questions, str], int]) -> Hypotheses | None:
+    def extended(self, ask: Callable[[Questions, str], int]) -> Hypotheses | None:
         """Those that some questions made for one parameter reveal, where all of these are excluded."""
 
 

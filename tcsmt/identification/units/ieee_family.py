@@ -216,7 +216,7 @@ class IeeeFamily:
         rest = len(READS) * len(WRITES)
         return sum(rest * len(self._overflows(row)) * len(self._zeros(row)) for row in self.first().tolist())
 
-    def near(self, row: Table) -> Table:
+    def one_column_apart(self, row: Table) -> Table:
         """Return the rows, int16 (rows, 8), that differ from a row, (8,), in one column."""
         rows = []
         values = ([p for s, p in self.places if s == row[0]], range(len(_MODES)), range(len(_MODES)),

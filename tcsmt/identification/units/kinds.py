@@ -33,7 +33,6 @@ class FusedHypotheses(Family):
     """The fused dot-adds of a family."""
 
     kind = FusedDotAdd
-    near = Family.one_column_apart
 
     def opened(self, random: Random, progress: Callable[[str], None]) -> Opening:
         """Ordinary sums."""
@@ -59,10 +58,10 @@ class FusedHypotheses(Family):
         """Questions of every sort. table: hypotheses to tell apart, int16 (rows, 12)."""
         return mixed(self, random, count, table)
 
-    def beside(self, row: Table) -> None:
+    def neighbours(self, row: Table) -> None:
         """None: the table holds every hypothesis. row: int16 (12,)."""
 
-    def widened(self, ask: Callable[[Questions, str], int]) -> None:
+    def extended(self, ask: Callable[[Questions, str], int]) -> None:
         """None: the family is fixed."""
 
 
@@ -177,16 +176,16 @@ class IntegerHypotheses:
             questions.c[row] = c.word_of_count(min(max(near, c.low), c.high))
         return questions
 
-    def near(self, row: Table) -> Table:
+    def one_column_apart(self, row: Table) -> Table:
         """Return the rows, int16 (rows, 2), that differ from a row, (2,), in one column."""
         rows = self.all
         near: Table = rows[(rows == row).sum(axis=1) == 1]
         return near
 
-    def beside(self, row: Table) -> None:
+    def neighbours(self, row: Table) -> None:
         """None: these are all. row: int16 (2,)."""
 
-    def widened(self, ask: Callable[[Questions, str], int]) -> None:
+    def extended(self, ask: Callable[[Questions, str], int]) -> None:
         """None: these are all."""
 
 

@@ -39,7 +39,7 @@ class Grid:
             len(family.alignments),
             carries,
             len(family.roundings),
-            len(family.kept),
+            len(family.round_bits),
             len(family.roundings),
         )
         self._after = [prod(self.sizes[place + 1 :]) for place in range(len(self.sizes))]

@@ -138,7 +138,7 @@ class Identification:
         self.unproved: list[Model] = []
         self.reasons: list[str] = []
         self.rules: list[NanRule | None] = [None]
-        self.looked_beside: list[Hypotheses] = []
+        self.searched_neighbours: list[Hypotheses] = []
         self.solving = Solving(self.options)
         self.left = HypothesisSet()
         #: Whether units of the catalogue that explained every answer are the result, by their digest.
@@ -348,8 +348,8 @@ class Identification:
         """Return, where no hypothesis is left, those that questions made for one parameter reveal."""
         kinds = list(self.hypotheses) if self.box is not None else []
         while not len(self.left) and kinds:
-            widened = [kind.widened(self.ask) for kind in kinds]
-            kinds = [kind for kind in widened if kind is not None]
+            extended = [kind.extended(self.ask) for kind in kinds]
+            kinds = [kind for kind in extended if kind is not None]
             if kinds:
                 self._searched(kinds)
 
@@ -427,11 +427,11 @@ class Identification:
         if not len(self.left) or self.box is None:
             return False
         kind, row = next(iter(self.left))
-        beside = kind.beside(row)
-        if beside is None or beside[0] in self.looked_beside:
+        beside = kind.neighbours(row)
+        if beside is None or beside[0] in self.searched_neighbours:
             return False
         other, table = beside
-        self.looked_beside.append(other)
+        self.searched_neighbours.append(other)
         table = explaining(other, table, _questions(self.exchanges), self._words(self.exchanges))
         if len(table):
             self._left(HypothesisSet((*self.left.parts, (other, table))))
@@ -459,7 +459,9 @@ class Identification:
 
     def _decisive(self, kind: Hypotheses, row: Array) -> list[int]:
         """Numbers of the answers that are the only one to exclude some row one column apart."""
-        wrong = kind.predictions(kind.near(row), _questions(self.exchanges)) != self._words(self.exchanges)
+        wrong = kind.predictions(kind.one_column_apart(row), _questions(self.exchanges)) != self._words(
+            self.exchanges
+        )
         alone = wrong.sum(axis=1) == 1
         return sorted({int(np.flatnonzero(places)[0]) for places in wrong[alone]})
 

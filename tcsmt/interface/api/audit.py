@@ -25,6 +25,7 @@ from tcsmt.support.files import replace_text
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.interrupts import on_stop
 from tcsmt.support.progress import ProgressCallback, no_progress
+from tcsmt.support.renaming import warn_of_name
 from tcsmt.support.results import Result, columns
 from tcsmt.support.text import agreeing, counted, ranges
 from tcsmt.surveys.papers import fasi, khattak
@@ -61,8 +62,8 @@ _OPTIONS = SolvingOptions(timeout=20.0, confirm=True, jobs=2)
 
 
 @dataclass(frozen=True, repr=False)
-class Audited(Result):
-    """An audit of vectors: ``complete``, ``untold``, ``fewest``; ``save_closing`` writes what they lack.
+class AuditResult(Result):
+    """An audit of vectors: ``complete``, ``undistinguished``, ``fewest``; ``save_closing`` closes gaps.
 
     made: every hypothesis on every vector. gaps: pairs that no vector tells apart, with the engine's
     verdicts; None: it was not asked. closing: the fewest vectors that tell the open ones apart; None: there
@@ -83,7 +84,7 @@ class Audited(Result):
     def complete(self) -> bool | None:
         """Return whether all hypotheses are told apart, or proved equal; None: it is not known of some."""
         if self.gaps is None:
-            return not self.made.untold()
+            return not self.made.undistinguished()
         states = {gap.verdict for gap in self.gaps}
         return False if "open" in states else None if "unknown" in states else True
 
@@ -93,13 +94,19 @@ class Audited(Result):
         return Exit.of(self.complete)
 
     @property
-    def untold(self) -> list[str]:
+    def undistinguished(self) -> list[str]:
         """Return the hypotheses that no vector tells from the unit, but those that are proved to be the
         same.
         """
         state = _state(self.made, self.gaps)
         numbers = range(1, len(self.made.hypotheses))
         return [self.made.hypotheses[n].name for n in numbers if state.get((0, n), "equal") != "equal"]
+
+    @property
+    def untold(self) -> list[str]:
+        """Return :attr:`undistinguished` by its earlier name, which is taken until 1.0."""
+        warn_of_name("AuditResult", "untold", "undistinguished")
+        return self.undistinguished
 
     @cached_property
     def fewest(self) -> TestVectors:
@@ -112,8 +119,8 @@ class Audited(Result):
         self,
         options: SolvingOptions = _OPTIONS,
         progress: ProgressCallback = no_progress,
-        stopped: Callable[[Audited], object] = lambda so_far: None,
-    ) -> Audited:
+        stopped: Callable[[AuditResult], object] = lambda so_far: None,
+    ) -> AuditResult:
         """Return the same with what solvers say of pairs that no vector tells apart.
 
         stopped: is given what was known where the run is stopped, before that goes on.
@@ -160,11 +167,11 @@ def audit(
     solve: bool = True,
     options: SolvingOptions = _OPTIONS,
     progress: ProgressCallback = no_progress,
-) -> Audited:
+) -> AuditResult:
     """Return which hypotheses test vectors tell apart, and which short vectors would close the gaps.
 
     The hypotheses are the unit, changes of one of its parameters, and the catalogue's units of its formats
-    and K. Solvers may take minutes (:meth:`Audited.solved`). In a script, call it under
+    and K. Solvers may take minutes (:meth:`AuditResult.solved`). In a script, call it under
     ``if __name__ == "__main__"``: solvers work in processes of their own.
 
     Args:
@@ -180,7 +187,7 @@ def audit(
 
     >>> import tcsmt
     >>> found = tcsmt.audit(tcsmt.vectors("x86/vpdpbusd", "edge", rows=3), solve=False)
-    >>> found.complete, found.untold
+    >>> found.complete, found.undistinguished
     (False, ['x86/vpdpbusds', 'overflow = saturate'])
     """
     files = [vectors] if isinstance(vectors, (str, os.PathLike)) else vectors
@@ -203,7 +210,7 @@ def audit(
     readings: dict[str, Sequence[khattak.Reading]] = {
         name: _RULES[name](row.model) for name in published if name in _RULES
     }
-    made = Audited(audit_of(row, several, progress), readings=readings)
+    made = AuditResult(audit_of(row, several, progress), readings=readings)
     return made.solved(options, progress) if solve else made
 
 
@@ -254,8 +261,10 @@ def _lines(
 
 
 def _state(made: Audit, gaps: Sequence[UndistinguishedPair] | None) -> dict[tuple[int, int], str]:
-    """For each pair that no vector tells apart: open, equal, unknown, or (not asked) untold."""
-    return dict.fromkeys(made.untold(), "untold") | {gap.pair: gap.verdict for gap in gaps or ()}
+    """For each pair that no vector tells apart: open, equal, unknown, or (not asked) undistinguished."""
+    return dict.fromkeys(made.undistinguished(), "undistinguished") | {
+        gap.pair: gap.verdict for gap in gaps or ()
+    }
 
 
 def _parameters(made: Audit, gaps: Sequence[UndistinguishedPair] | None) -> Iterator[str]:
@@ -265,7 +274,7 @@ def _parameters(made: Audit, gaps: Sequence[UndistinguishedPair] | None) -> Iter
         if hypothesis.parameter:
             told = "told" if counts[0, number] else state[0, number]
             table.setdefault(hypothesis.parameter, {}).setdefault(told, []).append(hypothesis.value)
-    heads = {"told": "told apart", "open": "NOT told apart", "untold": "NOT told apart",
+    heads = {"told": "told apart", "open": "NOT told apart", "undistinguished": "NOT told apart",
              "equal": "equal: no vector can", "unknown": "not told apart, not decided"}  # fmt: skip
     shown_heads = [key for key in heads if any(key in row for row in table.values())]
     lines = [["the unit has", *(heads[key] for key in shown_heads)]]
@@ -285,7 +294,7 @@ def _units(
         yield "no other unit of the catalogue has these formats and K"
         return
     yield "units of these formats and K, and how many vectors tell each two apart (= equal, ? not decided):"
-    marks = {"equal": "=", "unknown": "?", "open": "0", "untold": "0"}
+    marks = {"equal": "=", "unknown": "?", "open": "0", "undistinguished": "0"}
     rows = [["", *(str(n + 1) for n in range(len(units)))]]
     for i, hypothesis in enumerate(units):
         pairs = [(min(i, j), max(i, j)) for j in range(len(units))]
@@ -344,7 +353,7 @@ def _redundant(made: Audit) -> Iterator[str]:
 
 def _readings(made: Audit, readings: _Readings) -> Iterator[str]:
     """Yield what a paper's rules conclude, and whether it is they or the vectors that err."""
-    untold = {made.hypotheses[j].parameter: "" for i, j in made.untold() if i == 0}
+    undistinguished = {made.hypotheses[j].parameter: "" for i, j in made.undistinguished() if i == 0}
     for name, several in readings.items():
         yield f"what the rules of {name} conclude from the answers:"
         for reading in several:
@@ -352,7 +361,7 @@ def _readings(made: Audit, readings: _Readings) -> Iterator[str]:
             if not reading.right:
                 blame = (
                     f"no rule could: the vectors do not tell every {reading.parameter} apart"
-                    if reading.parameter in untold
+                    if reading.parameter in undistinguished
                     else f"the rule is wrong: the vectors do tell every {reading.parameter} apart"
                 )
                 text += f"   WRONG, it is {reading.true} ({blame})"
@@ -419,7 +428,7 @@ def _verdict(made: Audit, gaps: Sequence[UndistinguishedPair] | None) -> Iterato
 
 def _not_told_from(made: Audit, state: Mapping[tuple[int, int], str]) -> Iterator[str]:
     """Yield what the vectors cannot tell the unit from: other units, and changes of one parameter."""
-    missed = [n for n in range(1, len(made.hypotheses)) if state.get((0, n)) in ("open", "untold")]
+    missed = [n for n in range(1, len(made.hypotheses)) if state.get((0, n)) in ("open", "undistinguished")]
     if missed:
         others = [made.hypotheses[n].known[0] for n in missed if not made.hypotheses[n].parameter]
         near = _told(made, ((0, n) for n in missed if made.hypotheses[n].parameter))

@@ -11,9 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.identification.units.resemblance import Resemblance, resemblance
-from tcsmt.interface.api.implementations import Protocol, device_asked, given_asked, program_asked, remembered
-from tcsmt.interface.api.taking import formats_in, rows_for_operands
+from tcsmt.identification.units.closest_match import ClosestMatch, closest_match
+from tcsmt.interface.api.implementations import (
+    Protocol,
+    cached_implementation,
+    device_asked,
+    given_asked,
+    program_asked,
+)
+from tcsmt.interface.api.matching import formats_in, rows_for_operands
 from tcsmt.interface.api.units import UnitLike, side_of
 from tcsmt.interface.api.views import WitnessView
 from tcsmt.interop.hardware.vectors import as_dataset
@@ -58,7 +64,7 @@ class Check(Result):
 
     name: str
     checked: Examination
-    resemblance: Resemblance | None = None
+    resemblance: ClosestMatch | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -189,7 +195,7 @@ class Check(Result):
         audit, gaps = self.checked.audit, self.checked.gaps
         states = {gap.pair: gap.verdict for gap in gaps or ()}
         remaining: dict[str, list[str]] = {}
-        for pair in audit.untold():
+        for pair in audit.undistinguished():
             if not pair[0]:
                 state = states.get(pair, "not asked")
                 remaining.setdefault(state, []).append(audit.hypotheses[pair[1]].name)
@@ -394,7 +400,7 @@ def check(
             kept = opened.enter_context(
                 AnswerLog(Path(resume), f"{asked.name} {row.model.digest} {asked.identity}")
             )
-            run = remembered(row.model, run, kept)
+            run = cached_implementation(row.model, run, kept)
 
         def stop(count: int, mismatches: int, examination: Examination | None) -> None:
             so_far = None if examination is None else _explained(asked.name, examination, None, seed)
@@ -465,4 +471,4 @@ def _explained(name: str, examined: Examination, implementation: Implementation 
     if not examined.mismatches:
         return Check(name, examined)
     model, asked = examined.row.model, examined.audit.vectors.inputs
-    return Check(name, examined, resemblance(model, asked, examined.answers, implementation, seed))
+    return Check(name, examined, closest_match(model, asked, examined.answers, implementation, seed))

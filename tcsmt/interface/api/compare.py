@@ -17,7 +17,7 @@ from tcsmt.interface.pictures.drawing import Sheet, compared
 from tcsmt.matrix_units.catalogue import Row, status_text
 from tcsmt.matrix_units.catalogue.description import ports_as_json, ports_lines
 from tcsmt.prove.engine.engine import Decision, compare_models, finding_of
-from tcsmt.prove.engine.enumerating import LAYOUT
+from tcsmt.prove.engine.enumeration import LAYOUT
 from tcsmt.prove.engine.exhaustive import compare_exhaustively
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.proof_steps import Lemmas

@@ -29,7 +29,7 @@ from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.word_files import batch, result_type
 from tcsmt.matrix_units.models import Model, Operands
-from tcsmt.matrix_units.resolve import NamedSide
+from tcsmt.matrix_units.resolve import ResolvedName
 from tcsmt.simulate.measured.dataset import DataSet
 from tcsmt.simulate.measured.datasets import find_datasets
 from tcsmt.simulate.rows import Words, run_words, words_of_row
@@ -40,7 +40,7 @@ from tcsmt.support.floats import callers_floats
 
 _SHAPE = "give like=UNIT, or formats=... and k=..."
 #: What means a unit, and is not called.
-_UNITS = (Unit, Row, Model, NamedSide, str, os.PathLike)
+_UNITS = (Unit, Row, Model, ResolvedName, str, os.PathLike)
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ def device_identity(row: Row, provenance: Mapping[str, Any]) -> str:
     return json.dumps([row.name, said], sort_keys=True)
 
 
-def remembered(model: Model, implementation: Implementation, kept: AnswerLog) -> Implementation:
+def cached_implementation(model: Model, implementation: Implementation, kept: AnswerLog) -> Implementation:
     """An implementation whose answers are kept: rows that it has answered before are not asked again."""
     result = result_type(model)
 

@@ -14,8 +14,8 @@ from tcsmt.identification.diagnosis.recorded import RecordedResult
 from tcsmt.identification.kernels.differences import Differences
 from tcsmt.identification.kernels.two_chains import TwoChains, two_chains
 from tcsmt.interface.api.arrays import as_numpy
+from tcsmt.interface.api.matching import formats_of, kernel_for_operands
 from tcsmt.interface.api.pictures import sheet_of, view_of
-from tcsmt.interface.api.taking import formats_of, kernel_for_operands
 from tcsmt.interface.api.units import UnitLike, side_of
 from tcsmt.interface.api.views import WitnessView
 from tcsmt.interface.pictures.difference_page import as_page
@@ -25,9 +25,8 @@ from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, Format, format_named, leading_exponent
 from tcsmt.matrix_units.arithmetic.words import format_of, operand_words, to_words
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.programs.kernels.chain_steps import Elements, walk
+from tcsmt.programs.kernels.elements import SampledElements, on_elements
 from tcsmt.programs.kernels.kernel import Kernel
-from tcsmt.programs.kernels.reduction import Reduction
 from tcsmt.programs.kernels.units import ieee_rows
 from tcsmt.prove.statements.finding import shown
 from tcsmt.simulate.matmul import check_shapes
@@ -364,9 +363,7 @@ class _Problem:
         left, right = kernels
         chains = sheet = view = None
         if left is not None and right is not None and shown is not None:
-            place = shown.row, shown.column
-            reductions = self.reduction(left, place), self.reduction(right, place)
-            chains = two_chains((left, right), self.elements([place]), reductions)
+            chains = two_chains((left, right), self.elements([(shown.row, shown.column)]))
             if chains.same_instruction:
                 sheet = sheet_of(left.unit, right.unit, chains.values)
                 view = view_of(left.unit, right.unit, chains.values)
@@ -425,32 +422,27 @@ class _Problem:
         products = (x * y for x, y in zip(values["A"], values["B"], strict=True))
         return sum([*products, *values.get("C", [])], Fraction(0))
 
-    def elements(self, places: Sequence[tuple[int, int]]) -> Elements:
-        rows, columns = (np.array(side) for side in zip(*places, strict=True))
-        c = self.words["C"][rows, columns] if "C" in self.words else None
-        bias = self.words.get("bias")
-        return Elements(
-            self.words["A"][rows], self.words["B"][:, columns].T, c, None if bias is None else bias[columns]
-        )
-
-    def reduction(self, kernel: Kernel, place: tuple[int, int]) -> Reduction:
-        """Return how the kernel reduces the element at a place."""
+    def elements(self, places: Sequence[tuple[int, int]]) -> SampledElements:
+        """Return some elements of the product."""
+        where = np.array(places)
+        rows, columns = where.T
         (m, length), n = self.words["A"].shape, self.words["B"].shape[1]
-        for some, others, reduction in kernel.reduction.on(m, n, length):
-            if some.start <= place[0] < some.stop and others.start <= place[1] < others.stop:
-                return reduction
-        raise AssertionError("every element has a place")
+        c = self.words["C"][rows, columns] if "C" in self.words else None
+        bias = self.words["bias"][columns] if "bias" in self.words else None
+        a, b = self.words["A"][rows], self.words["B"][:, columns].T
+        return SampledElements(a, b, c, where, (m, n, length), bias)
 
     def reproduced(self, kernel: Kernel, side: int, places: Sequence[tuple[int, int]]) -> int:
         """On how many elements the kernel gives what was recorded; two NaNs are the same."""
+        if not places:
+            return 0
         recorded = (self.differences.left, self.differences.right)[side]
-        groups = [[place] for place in places] if kernel.reduction.tiled else [list(places)]
+        ((_, words),) = on_elements([kernel], self.elements(places))
         fmt, same = self.differences.format, 0
-        for group in groups:
-            if group:
-                words = walk(kernel, self.elements(group), self.reduction(kernel, group[0])).result.words
-                pairs = ((int(word), int(recorded[place])) for word, place in zip(words, group, strict=True))
-                same += sum(d == kept or (fmt.is_nan(d) and fmt.is_nan(kept)) for d, kept in pairs)
+        for found, place in zip(words.T.tolist(), places, strict=True):
+            wanted = int(recorded[place])
+            orders = found if isinstance(found, list) else [found]
+            same += any(word == wanted or (fmt.is_nan(word) and fmt.is_nan(wanted)) for word in orders)
         return same
 
 

@@ -18,7 +18,7 @@ from tcsmt.identification.kernels.identify import KernelMatches, SearchControl
 from tcsmt.identification.kernels.identify import explain as explained_by
 from tcsmt.identification.kernels.plan import Plan, planned
 from tcsmt.interface.api.arrays import as_numpy
-from tcsmt.interface.api.taking import rows_for_operands
+from tcsmt.interface.api.matching import rows_for_operands
 from tcsmt.interface.api.units import UnitLike
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, format_named

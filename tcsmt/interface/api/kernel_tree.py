@@ -8,8 +8,8 @@ from typing import Any
 
 from tcsmt.identification.kernels.tree import SumTree
 from tcsmt.identification.kernels.tree_reading import TreeRegion, read
+from tcsmt.interface.api.matching import kernel_for_operands
 from tcsmt.interface.api.renamed import renamed
-from tcsmt.interface.api.taking import kernel_for_operands
 from tcsmt.interface.api.units import UnitLike, side_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, format_named
 from tcsmt.programs.kernels.kernel import Kernel

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.interface.api.arrays import as_numpy, library_of
-from tcsmt.interface.api.taking import BlockScales, formats_of, rows_for_operands
+from tcsmt.interface.api.matching import BlockScales, formats_of, rows_for_operands
 from tcsmt.interface.api.units import UnitLike
 from tcsmt.programs.kernels.batched import batched
 from tcsmt.programs.kernels.epilogue import PLAIN, Epilogue, epilogue_named

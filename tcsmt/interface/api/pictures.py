@@ -21,7 +21,7 @@ from tcsmt.matrix_units.files.word_files import neutral, vector_of
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.statements.explain import first_difference, steps
 from tcsmt.prove.statements.finding import cause_text
-from tcsmt.prove.statements.question import Side
+from tcsmt.prove.statements.question import ComparedModel
 from tcsmt.prove.statements.verdict import Distinguished, Verdict, exit_of, reason_of
 from tcsmt.simulate.measured.row_files import read_rows
 from tcsmt.simulate.rows import words_of_row
@@ -213,7 +213,7 @@ def _difference(
         return "", f"no stage that both units have holds different values; {both}"
     stage = pair[0].name
     text = f"they first differ at '{stage}': {pair[0].text}  |  {pair[1].text}"
-    left_side, right_side = (Side(row.name, row.model, row.model.trace) for row in (left, right))
+    left_side, right_side = (ComparedModel(row.name, row.model, row.model.trace) for row in (left, right))
     cause = cause_text(left_side, right_side, values) if values.keys() == right_values.keys() else ""
     return stage, f"{text}; {cause}" if cause else text
 

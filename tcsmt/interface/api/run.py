@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.interface.api.taking import formats_in, rows_for_operands
+from tcsmt.interface.api.matching import formats_in, rows_for_operands
 from tcsmt.interface.api.units import UnitLike
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.resolve import reference

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from tcsmt.interface.api.kernels import as_epilogue, as_reduction
-from tcsmt.interface.api.taking import BlockScales, formats_of, rows_for_operands
+from tcsmt.interface.api.matching import BlockScales, formats_of, rows_for_operands
 from tcsmt.interface.api.units import UnitLike
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, operand_words
 from tcsmt.matrix_units.files.arrays import stored_dtype

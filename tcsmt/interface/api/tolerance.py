@@ -30,7 +30,7 @@ from tcsmt.analysis.tolerance.search import LargestError, largest_errors
 from tcsmt.identification.diagnosis.diagnose import Diagnosis, diagnose
 from tcsmt.identification.diagnosis.recorded import RecordedResult
 from tcsmt.interface.api.arrays import as_numpy
-from tcsmt.interface.api.taking import formats_of, kernel_for_operands
+from tcsmt.interface.api.matching import formats_of, kernel_for_operands
 from tcsmt.matrix_units.arithmetic.conversion import converted, floats
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, Format, float_format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS

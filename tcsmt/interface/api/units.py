@@ -16,7 +16,7 @@ from tcsmt.matrix_units.catalogue.description import description, row_as_json
 from tcsmt.matrix_units.files.model_files import model_toml
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.python_steps import names_used, python_steps
-from tcsmt.matrix_units.resolve import NamedSide, resolve
+from tcsmt.matrix_units.resolve import ResolvedName, resolve
 from tcsmt.programs.kernels.units import ARCHITECTURE, ieee_rows
 from tcsmt.programs.steps.model import ProgramModel
 from tcsmt.simulate.forms.proved_forms import simulation
@@ -193,19 +193,19 @@ class Unit(Result):
 
 
 #: Whatever means a unit: a name such as ``h100`` or ``ARCH/INSTRUCTION``, a model file's path, a model.
-UnitLike: TypeAlias = "Unit | Row | Model | NamedSide | str | os.PathLike[str]"
+UnitLike: TypeAlias = "Unit | Row | Model | ResolvedName | str | os.PathLike[str]"
 
 
-def side_of(unit: UnitLike) -> NamedSide:
+def side_of(unit: UnitLike) -> ResolvedName:
     """Return what is meant: a text by :func:`.resolve`. Raises :class:`.TcsmtError` for an unknown name."""
-    if isinstance(unit, NamedSide):
+    if isinstance(unit, ResolvedName):
         return unit
     if isinstance(unit, Unit):
-        return NamedSide.of_row(unit.row)
+        return ResolvedName.of_row(unit.row)
     if isinstance(unit, Row):
-        return NamedSide.of_row(unit)
+        return ResolvedName.of_row(unit)
     if isinstance(unit, Model):
-        return NamedSide.of_row(
+        return ResolvedName.of_row(
             Row(
                 architecture="custom",
                 instruction=unit.kind,

@@ -16,7 +16,7 @@ from tcsmt.interface.cli.parameters import COMMAS, PATH
 from tcsmt.interface.cli.printing import answer, echo_json, say_certified, show
 
 if TYPE_CHECKING:
-    from tcsmt.interface.api.audit import Audited
+    from tcsmt.interface.api.audit import AuditResult
 
 
 @declared(
@@ -144,7 +144,7 @@ def audit(call: DeclaredCall, output: Path | None, subset: Path | None, as_json:
     sys.exit(made.exit_code)
 
 
-def _say_stopped(as_json: bool, stored: bool, made: Audited) -> None:
+def _say_stopped(as_json: bool, stored: bool, made: AuditResult) -> None:
     """Print the state when a run is stopped: pairs that were not decided are unknown."""
     if as_json:
         echo_json(made.as_json() | {"stopped": True})

@@ -8,15 +8,16 @@ from difflib import SequenceMatcher
 from fractions import Fraction
 
 from tcsmt.analysis.error import exact_dot, ulp, value
-from tcsmt.analysis.search.walk import Move, first_divergence, walk
+from tcsmt.analysis.search.walk import first_divergence, walk
 from tcsmt.interface.pictures.build import draw
 from tcsmt.interface.pictures.drawing import InputLine, Line, Note, Picture, Sheet, Table, compared
 from tcsmt.language.run.exact import evaluate
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Stage
 from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.programs.steps.split import F32
+from tcsmt.programs.steps.traced import TracedInstruction, TracedStep
 from tcsmt.prove.statements.explain import first_difference, short_text, steps
 from tcsmt.support.errors import TcsmtError
 
@@ -35,7 +36,7 @@ class TracedAlgorithm:
     name: str
     unit: str
     algorithm: Algorithm
-    moves: list[Move]
+    moves: list[TracedStep]
     result: int
 
     @classmethod
@@ -46,14 +47,17 @@ class TracedAlgorithm:
         return cls(name, unit, algorithm, walk(algorithm, values), result)
 
     @property
-    def worst(self) -> Move | None:
+    def worst(self) -> TracedInstruction | None:
         """Return the instruction that loses most of the result."""
-        losing = [m for m in self.moves if m.kind == "unit" and m.lost]
-        return max(losing, key=lambda m: abs(_share(m)), default=None)
+        losing = [move for move in self._instructions() if move.lost]
+        return max(losing, key=lambda move: abs(move.share), default=None)
 
-    def instruction(self, stage: Stage | None) -> Move | None:
+    def _instructions(self) -> Iterator[TracedInstruction]:
+        return (move for move in self.moves if isinstance(move, TracedInstruction))
+
+    def instruction(self, stage: Stage | None) -> TracedInstruction | None:
         """Return the instruction whose result corresponds to a stage."""
-        moves = (m for m in self.moves if m.kind == "unit" and stage and m.stage.place == stage.place)
+        moves = (m for m in self._instructions() if stage and m.stage.place == stage.place)
         return next(moves, None)
 
     def left_out(self, values: Mapping[str, int]) -> Fraction | None:
@@ -65,9 +69,9 @@ class TracedAlgorithm:
         after = [move for move in self.moves if move.kind != "split"]
         if got is None or any(move.lost is None for move in after):
             return None
-        return exact_dot(values) - got - sum(map(_share, after), Fraction(0))
+        return exact_dot(values) - got - sum((move.share for move in after), Fraction(0))
 
-    def picture(self, move: Move) -> Picture:
+    def picture(self, move: TracedInstruction) -> Picture:
         """One of its instructions bit by bit."""
         return draw(f"{self.name}: {move.name} on {self.unit}", self.algorithm.unit, move.inputs)
 
@@ -125,7 +129,7 @@ def _table(walked: Sequence[TracedAlgorithm], values: Mapping[str, int], parts: 
     return Table("", tuple(trace.name for trace in walked), _HEADS, tuple(lines), tuple(map(Note, notes)))
 
 
-def _beside(*moves: list[Move]) -> Iterator[tuple[Move | None, ...]]:
+def _beside(*moves: list[TracedStep]) -> Iterator[tuple[TracedStep | None, ...]]:
     """Steps that correspond beside each other, each side in its own order; the split first."""
     if len(moves) == 1:
         yield from ((move,) for move in moves[0])
@@ -141,15 +145,15 @@ def _beside(*moves: list[Move]) -> Iterator[tuple[Move | None, ...]]:
                 yield from ((None, move) for move in right[k:n])
 
 
-def _cells(move: Move, size: Fraction) -> tuple[str, ...]:
+def _cells(move: TracedStep, size: Fraction) -> tuple[str, ...]:
     fmt, word = move.format, move.word
-    scaled = f" (·2^-{move.shift})" if move.shift else ""
+    scaled = f" (·{short_text(move.weight)})" if move.weight != 1 else ""
     seen = fmt.hex(word), _value(fmt, word) + scaled
     if not move.lost:
         return *seen, "not finite" if move.lost is None else "", ""
     if move.kind == "split":
         return *seen, _text(move.lost), ""
-    return *seen, _text(_share(move)), _of(_share(move), size)
+    return *seen, _text(move.share), _of(move.share, size)
 
 
 def _results(walked: Sequence[TracedAlgorithm], values: Mapping[str, int]) -> Iterator[Note]:
@@ -167,11 +171,6 @@ def _results(walked: Sequence[TracedAlgorithm], values: Mapping[str, int]) -> It
         yield Note(f"{_value(F32, trace.result)}, error {_text(wrong)}{ulps}{share}", trace.name)
 
 
-def _share(move: Move) -> Fraction:
-    """Return what a step loses of the result."""
-    return (move.lost or Fraction(0)) / Fraction(2**move.shift)
-
-
 def _of(lost: Fraction, size: Fraction) -> str:
     """A loss in 2^-24 of the size; any loss is infinite relative to a sum of zeros."""
     if not size:
@@ -183,6 +182,6 @@ def _text(x: Fraction) -> str:
     return short_text(x) if x else "0"
 
 
-def _value(fmt: Format, word: int) -> str:
-    number = value(word, fmt)
+def _value(fmt: AnyFormat, word: int) -> str:
+    number = None if fmt.is_special(word) else fmt.value(word)
     return fmt.describe(word) if not number else short_text(number)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from tcsmt.interface.api.taking import rows_for_operands
+from tcsmt.interface.api.matching import rows_for_operands
 from tcsmt.interface.api.units import UnitLike
 from tcsmt.interface.torch.layers import Layers, ProductPlace
 from tcsmt.interface.torch.losses import ProductLosses, sampled

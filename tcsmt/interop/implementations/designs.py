@@ -21,7 +21,7 @@ from tcsmt.matrix_units.arithmetic.formats import AnyFormat, format_named
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.circuit import SCALES, Circuit, Port, UndrivenBits, read_constants
-from tcsmt.matrix_units.resolve import NamedSide, file_of, resolve, whole_paths
+from tcsmt.matrix_units.resolve import ResolvedName, file_of, resolve, whole_paths
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
@@ -247,7 +247,7 @@ _COMMA = re.compile(rf",(?=(?:{'|'.join(_OPTIONS)})(?:=|,|$))")
 _UNKNOWN = re.compile(r",([a-z][a-z-]*)=")
 
 
-def design_side(text: str, options: DesignFiles | None = None, like: Model | None = None) -> NamedSide:
+def design_side(text: str, options: DesignFiles | None = None, like: Model | None = None) -> ResolvedName:
     """Return the side of a design's file; its options are those of ``tcsmt design``, without dashes, after
     commas.
 
@@ -271,7 +271,7 @@ def design_side(text: str, options: DesignFiles | None = None, like: Model | Non
             design = replace(design, **_changes(design, name, value))
     design = replace(design, files=(*design.files, Path(file)))
     row = read_design(design if like is None else design.like(like))
-    return NamedSide.of_row(row, text)
+    return ResolvedName.of_row(row, text)
 
 
 def whole_options(options: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tcsmt.interop.implementations.suffixes import BTOR2, RTL, C
 from tcsmt.matrix_units.models import Model
-from tcsmt.matrix_units.resolve import NamedSide, file_of, register_files, register_spelling
+from tcsmt.matrix_units.resolve import ResolvedName, file_of, register_files, register_spelling
 from tcsmt.support.reading import COMPRESSED
 
 #: Rows and results, and transcripts.
@@ -24,7 +24,7 @@ def is_design(text: str) -> bool:
     return file_of(text).lower().endswith((*RTL, *BTOR2, *C))
 
 
-def _design(text: str, like: Model | None) -> NamedSide:
+def _design(text: str, like: Model | None) -> ResolvedName:
     from tcsmt.interop.implementations.designs import design_side
 
     return design_side(text, like=like)
@@ -36,7 +36,7 @@ def _whole_options(options: str) -> str:
     return whole_options(options)
 
 
-def _recorded(text: str, like: Model | None) -> NamedSide:
+def _recorded(text: str, like: Model | None) -> ResolvedName:
     return _asked(
         text, f"recorded answers have no model: `tcsmt check UNIT --data {text}` compares them with a unit's"
     )
@@ -51,7 +51,7 @@ def _is_program(text: str) -> bool:
         return file.read(4).startswith(_PROGRAMS)
 
 
-def _program(text: str, like: Model | None) -> NamedSide:
+def _program(text: str, like: Model | None) -> ResolvedName:
     in_python = text.lower().endswith(".py")
     option = f"--python {Path(text).stem}:FUNCTION" if in_python else f"--command {text}"
     search = "`tcsmt.identify(FUNCTION, ...)` in Python" if in_python else f"`tcsmt identify {option}`"
@@ -62,8 +62,8 @@ def _program(text: str, like: Model | None) -> NamedSide:
     )
 
 
-def _asked(text: str, questions: str) -> NamedSide:
-    return NamedSide(text, (), questions=questions)
+def _asked(text: str, questions: str) -> ResolvedName:
+    return ResolvedName(text, (), questions=questions)
 
 
 register_files((*RTL, *BTOR2, *C), _design, _whole_options)

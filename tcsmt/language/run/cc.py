@@ -48,10 +48,10 @@ def functions(text: str, names: Sequence[str]) -> dict[str, int]:
     entry = f"{cache.digest(key.encode()).hex()}.so"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "code.so"
-        code = cache.kept(entry)
+        code = cache.read(entry)
         if code is None:
             _said(*_OPTIONS, "-shared", "-fPIC", "-o", str(path), "-", source=text)
-            cache.keep(entry, path.read_bytes())
+            cache.store(entry, path.read_bytes())
         else:
             path.write_bytes(code)
         library = ctypes.CDLL(str(path))  # stays in memory when the file is gone

@@ -70,10 +70,10 @@ def _object_code(text: str) -> bytes:
 
     key = f"{text}\n{' '.join(_processor())}\n{llvm.llvm_version_info}"
     name = f"{cache.digest(key.encode()).hex()}.o"
-    code = cache.kept(name)
+    code = cache.read(name)
     if code is None:
         code = _compile(text)
-        cache.keep(name, code)
+        cache.store(name, code)
     return code
 
 

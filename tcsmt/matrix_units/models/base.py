@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -18,6 +17,7 @@ from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models.parameters import Parameters
 from tcsmt.matrix_units.models.stages import Kind, Stage
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.renaming import warn_of_name
 
 Lanes_co = TypeVar("Lanes_co", covariant=True)
 One_co = TypeVar("One_co", covariant=True)
@@ -175,8 +175,7 @@ class Model(Parameters, ABC):
 
     def varied(self, **changes: Any) -> Self:
         """Return :meth:`replace` of the changes: its earlier name, for property modules until 1.0."""
-        message = "Model.varied is Model.replace now; tcsmt 1.0 will not have varied"
-        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        warn_of_name("Model", "varied", "replace")
         return self.replace(**changes)
 
     @abstractmethod

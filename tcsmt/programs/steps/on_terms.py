@@ -13,7 +13,7 @@ from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Kind, Model, Operands, Stage, Trace
 from tcsmt.matrix_units.models.stages import ChainPlace, InstructionPlace, OperandPlace
 from tcsmt.programs.steps import digits, operations
-from tcsmt.programs.steps.program import ProductRun, scaled_blocks
+from tcsmt.programs.steps.program import Indices, ProductRun, scaled_blocks
 from tcsmt.programs.steps.slicing import Slicing
 from tcsmt.programs.steps.split import Split
 from tcsmt.programs.steps.trees import SumOrder, summed
@@ -58,9 +58,7 @@ class TermRules:
         for run in runs:
             for first in range(0, len(run.indices), unit.k):
                 part = run.indices[first : first + unit.k]
-                place: ChainPlace | InstructionPlace = ChainPlace(chain, step)
-                if run.words is not None:
-                    place = InstructionPlace(*run.words, range(int(part[0]), int(part[-1]) + 1))
+                place = instruction_place(chain, step, part, run.words)
                 step += 1
                 lanes = _lanes(unit, operands[:2], part, run.words)
                 word = self._instruction(unit, place, *lanes, word, *_scales(unit, operands[2:], part))
@@ -94,7 +92,7 @@ class TermRules:
 
     def add(self, x: Any, y: Any, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> Any:
         """x·2^-shift + y."""
-        return _each(lambda x, y: self.added(x, y, fmt, shift, rounding), x, y)
+        return each(lambda x, y: self.added(x, y, fmt, shift, rounding), x, y)
 
     def added(self, x: Term, y: Term, fmt: AnyFormat, shift: int, rounding: Rounding) -> Term:
         """Return the sum of two words."""
@@ -113,7 +111,7 @@ class TermRules:
             operation = operations.product(float_format(fmt), x, y, rounding, self._nan(fmt))
             return self.seen(Kind.COMPUTED, fmt, operation.word(), operation)
 
-        return _each(multiplied, x, y)
+        return each(multiplied, x, y)
 
     def divide(self, x: Any, y: Any, *, fmt: Format, rounding: Rounding) -> Any:
         """x / y."""
@@ -122,7 +120,7 @@ class TermRules:
             operation = operations.quotient(fmt, x, y, rounding, self._nan(fmt))
             return self.seen(Kind.COMPUTED, fmt, operation.word(), operation)
 
-        return _each(divided, x, y)
+        return each(divided, x, y)
 
     def multiply_add(self, x: Any, y: Any, z: Any, *, fmt: Format) -> Any:
         """x·y + z."""
@@ -131,28 +129,30 @@ class TermRules:
             operation = MultiplyAdd(format=fmt, x=x, y=y, z=z, nan_word=self.nans.computed(fmt))
             return self.seen(Kind.SUM_OUTSIDE, fmt, operation.word(), operation)
 
-        return _each(multiplied, x, y, z)
+        return each(multiplied, x, y, z)
 
     def negate(self, x: Any, *, fmt: AnyFormat) -> Any:
         """-x."""
         sign = None if isinstance(fmt, IntegerFormat) else const(1 << float_format(fmt).sign_bit, fmt.width)
-        return _each(lambda x: -x if sign is None else x ^ sign, x)
+        return each(lambda x: -x if sign is None else x ^ sign, x)
 
     def maximum(self, x: Any, y: Any = None, *, fmt: AnyFormat, nan: str, side: str = "") -> Any:
         """Return the larger word of two, or the largest of a list."""
 
         def larger(x: Term, y: Term) -> Term:
-            return operations.maximum(fmt, x, y, nan, self._nan(fmt))
+            return self.seen(Kind.COMPUTED, fmt, operations.maximum(fmt, x, y, nan, self._nan(fmt)))
 
-        return summed("pairs", x, larger) if y is None else _each(larger, x, y)
+        return summed("pairs", x, larger) if y is None else each(larger, x, y)
 
     def compare(self, x: Any, y: Any, *, fmt: AnyFormat, relation: str) -> Any:
         """Return the truth value of x compared with y."""
-        return _each(lambda x, y: operations.compared(fmt, x, y, relation), x, y)
+        return each(lambda x, y: operations.compared(fmt, x, y, relation), x, y)
 
     def select(self, condition: Any, x: Any, y: Any, *, fmt: AnyFormat) -> Any:
         """Return x where the condition holds, else y."""
-        return _each(lambda condition, x, y: condition.ite(x, y), condition, x, y)
+        return each(
+            lambda condition, x, y: self.seen(Kind.COMPUTED, fmt, condition.ite(x, y)), condition, x, y
+        )
 
     def sum(
         self, x: Sequence[Term], *, fmt: AnyFormat, tree: SumOrder, rounding: Rounding, side: str
@@ -180,15 +180,15 @@ class TermRules:
             return self.seen(Kind.CONVERTED, target, word, operation) if single else word
 
         single = isinstance(x, Term)
-        return _each(converted, x)
+        return each(converted, x)
 
     def exponent(self, x: Any, *, fmt: Format) -> Any:
         """Return exponents."""
-        return _each(lambda x: digits.exponent(fmt, x), x)
+        return each(lambda x: digits.exponent(fmt, x), x)
 
     def digits(self, x: Any, top: Any, *, slicing: Slicing, fmt: AnyFormat) -> Any:
         """Return all digits of each number."""
-        return _each(lambda x, top: digits.digits(slicing, fmt, x, top), x, top)
+        return each(lambda x, top: digits.digits(slicing, fmt, x, top), x, top)
 
     def accumulate(self, x: Any, y: Any, *, source: AnyFormat, fmt: Format, shift: int) -> Any:
         """x·2^-shift + y, of two formats."""
@@ -197,7 +197,7 @@ class TermRules:
             operation = digits.accumulated(source, fmt, shift, self._nan(fmt), x, y)
             return self.seen(Kind.SUM_OUTSIDE, fmt, operation.word(), operation)
 
-        return _each(accumulated, x, y)
+        return each(accumulated, x, y)
 
     def scale(
         self,
@@ -214,7 +214,7 @@ class TermRules:
             operation = digits.scaled(source, fmt, powers, shift, self._nan(fmt), x, *exponents)
             return self.seen(Kind.COMPUTED, fmt, operation.word(), operation)
 
-        return _each(scaled, x, *exponents)
+        return each(scaled, x, *exponents)
 
     def _nan(self, fmt: AnyFormat) -> int:
         return self.nans.computed(fmt) if isinstance(fmt, Format) else 0
@@ -228,7 +228,7 @@ class TermRules:
             word = operations.randomly_rounded(source, target, x, random, saturate=saturate, nans=self.nans)
             return self.seen(Kind.CONVERTED, target, word)
 
-        return _each(converted, x, random)
+        return each(converted, x, random)
 
     def seen(self, kind: Kind, fmt: AnyFormat, word: Term, operation: Operation | None = None) -> Term:
         """Return the word of an operation outside, which a note may call by a name."""
@@ -242,12 +242,12 @@ class TermRules:
         return x
 
 
-def _each(operation: Callable[..., Any], *values: Any) -> Any:
-    """Return what an operation makes of terms; of lists, of each of their members."""
-    long = [value for value in values if not isinstance(value, Term)]
-    if not long:
+def each(operation: Callable[..., Any], *values: Any) -> Any:
+    """Return what an operation makes of values; of lists, of each of their members."""
+    counts = [len(value) for value in values if isinstance(value, (list, tuple))]
+    if not counts:
         return operation(*values)
-    rows = ([value] * len(long[0]) if isinstance(value, Term) else value for value in values)
+    rows = (value if isinstance(value, (list, tuple)) else [value] * counts[0] for value in values)
     return [operation(*row) for row in zip(*rows, strict=True)]
 
 
@@ -258,6 +258,15 @@ def _scales(unit: Model, scales: Sequence[Row], part: Any) -> list[list[Term]]:
     taken = scaled_blocks(unit, part)
     fill = [const(0, not_none(unit.scale_format).width)] * (unit.scales - len(taken))
     return [[row[int(at)] for at in taken] + fill for row in scales]
+
+
+def instruction_place(
+    chain: int, step: int, part: Indices, words: tuple[int, int] | None
+) -> ChainPlace | InstructionPlace:
+    """Return where an instruction stands: the chain's number and its own, or the words that it multiplies."""
+    if words is None:
+        return ChainPlace(chain, step)
+    return InstructionPlace(*words, range(int(part[0]), int(part[-1]) + 1))
 
 
 def _lanes(

@@ -18,7 +18,7 @@ from tcsmt.language.terms import Term, any_of, const, substitute, var
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed
 from tcsmt.matrix_units.arithmetic.integers import Integer, signed, signed_word
 from tcsmt.prove.certificates.derivation import characterised
-from tcsmt.prove.engine.blocks import Block, below, clear, cut_off, inside, lost, multiple_of
+from tcsmt.prove.engine.blocks import Block, below, clear, cut_off, inside, loses_bits, multiple_of
 
 #: Proves that a goal has no solution: what that says, and the goal.
 Prove = Callable[[str, Term], bool]
@@ -172,7 +172,7 @@ class _Case:
         width = max(coarse.width, fine.width)
         differ = (coarse.sext(width) << self.distance).ne(fine.sext(width))
         lying = below(x, self.top) & below(y, self.below)
-        return self.given & lying & (lost(coarse, self.distance) | differ)
+        return self.given & lying & (loses_bits(coarse, self.distance) | differ)
 
     def _total_lost(self) -> Term:
         """Return whether a sum of words with room for the shift has none."""
@@ -182,7 +182,7 @@ class _Case:
             for number, x in enumerate(self.high.aligned)
             if x.word.value is None
         }
-        return lost(substitute([self.high.sum.word], free)[0], self.distance)
+        return loses_bits(substitute([self.high.sum.word], free)[0], self.distance)
 
     def rounded(self, prove: Prove) -> bool:
         """Return whether equal sums were proved to give equal results."""

@@ -113,7 +113,7 @@ def _sum_aligned_to(top: Stage, stages: Sequence[Stage]) -> Fixed | None:
     return aligned[0]
 
 
-def lost(word: Term, places: int) -> Term:
+def loses_bits(word: Term, places: int) -> Term:
     """Return whether a word has no room for a shift to the left by so many places."""
     return word[word.width - places - 1 : 0].sext(word.width).ne(word)
 

@@ -1,7 +1,7 @@
 """Candidates for equal words of two graphs: what looks alike on many rows, or leads to what does.
 
 Nothing is proved here. A pair that is equal on all rows, maybe extended, shifted or counted from elsewhere,
-is worth a query (:mod:`tcsmt.prove.engine.sweeping`); one that is not differs on a row.
+is worth a query (:mod:`tcsmt.prove.engine.sat_sweeping`); one that is not differs on a row.
 
 Some words have no counterpart, but lead to one that has. A stranger takes sums and maxima of two words at a
 time, in an order and in widths of its own, where the first graph has one node for all the words; and extends

@@ -19,10 +19,10 @@ from tcsmt.matrix_units.models.circuit import Circuit
 from tcsmt.prove.certificates.derivation import Cases, Close, Proof, Step
 from tcsmt.prove.engine.boundary_inputs import search
 from tcsmt.prove.engine.proof_steps import Lemmas, ProofStep, Proving
+from tcsmt.prove.engine.sat_sweeping import Sweeping
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Disagreement, Solving
 from tcsmt.prove.engine.stage_by_stage import StageByStage
-from tcsmt.prove.engine.sweeping import Sweeping
 from tcsmt.prove.engine.witnesses import Replayed, narrowed, replayed, witness
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.finding import Finding

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.engine.boundary_inputs import search
 from tcsmt.prove.engine.engine import Decision, decide, finite_part, question_of_models
-from tcsmt.prove.engine.enumerating import Enumeration
-from tcsmt.prove.engine.proof_steps import CountedAnswer, Lemmas, Proving
+from tcsmt.prove.engine.enumeration import Enumeration
+from tcsmt.prove.engine.proof_steps import LemmaAnswer, Lemmas, Proving
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Disagreement, Solving
 from tcsmt.prove.engine.witnesses import replayed, witness
@@ -65,7 +65,7 @@ def compare_exhaustively(
     what = "every finite input" if finite_only else "every input"
     again = "all" if solving.confirm else "a sample"
     how = f"{enumeration.said}: {enumeration.rows:.3g} rows, {again} by NumPy, too"
-    proving.proved(what, how, CountedAnswer(answer))
+    proving.proved(what, how, LemmaAnswer(answer))
     steps = tuple(proving.steps)
     return Decision(question, joined([(step.what, step.proof) for step in steps], seconds), steps)
 

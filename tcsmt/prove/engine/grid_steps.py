@@ -15,7 +15,7 @@ from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed
 from tcsmt.matrix_units.arithmetic.integers import signed, signed_word
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Proof, Step, conjuncts, cut
 from tcsmt.prove.engine.alignment_grids import Grids
-from tcsmt.prove.engine.blocks import Block, below, clear, cut_off, inside, lost, multiple_of
+from tcsmt.prove.engine.blocks import Block, below, clear, cut_off, inside, loses_bits, multiple_of
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class _Case:
             shifted.append(says)
             yield self.known.fact(says, [below(x, self.top), below(y, self.lower), *self._limits], top)
         coarse, fine = high.sum.word, self.now(low.sum.word)
-        same, room = fine.eq(coarse << by), ~lost(coarse, by)
+        same, room = fine.eq(coarse << by), ~loses_bits(coarse, by)
         added = (*self._addends(shifted), Close((), self._narrow()))
         yield Fact(same, added)
         # a sum of one term is that term, extended: parts of it are parts of the term
@@ -169,7 +169,7 @@ class _Case:
         coarse, fine = x.word, self.now(y.word)
         width = max(coarse.width, fine.width)
         differ = (coarse.sext(width) << self.distance).ne(fine.sext(width))
-        return lost(coarse, self.distance) | differ
+        return loses_bits(coarse, self.distance) | differ
 
     def _narrow(self) -> tuple[Term, ...]:
         """Return the bits of the coarser grid's terms that are left when there is room for the shift."""

@@ -17,7 +17,7 @@ from operator import add
 from tcsmt.language.graphs.limbs import Limbs, digits, split, sums
 from tcsmt.language.terms import FALSE, Term, const, flat, operands_first, rebuild, substitute, total
 from tcsmt.prove.certificates.derivation import Close, Equal, characterised
-from tcsmt.prove.engine.proof_steps import CountedAnswer, Proving
+from tcsmt.prove.engine.proof_steps import LemmaAnswer, Proving
 from tcsmt.prove.engine.stage_by_stage import freed_words
 
 #: Bits of a machine's words.
@@ -99,10 +99,10 @@ class LimbWords:
 
 def _replaced(
     root: Term, words: _Words, result: Term, proving: Proving
-) -> list[tuple[Equal, CountedAnswer]] | None:
+) -> list[tuple[Equal, LemmaAnswer]] | None:
     """Return the steps that replace each word by what it is, if the root is the result then; else None."""
     now: dict[Term, Term] = {}
-    steps: list[tuple[Equal, CountedAnswer]] = []
+    steps: list[tuple[Equal, LemmaAnswer]] = []
     for node in operands_first([root]):
         now[node] = rebuild(node, [now[arg] for arg in node.args]) if node.args else node
         for known in words.get(node, ()):

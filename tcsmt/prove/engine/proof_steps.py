@@ -18,7 +18,7 @@ from tcsmt.support import cache
 
 
 @dataclass(frozen=True)
-class CountedAnswer:
+class LemmaAnswer:
     """An answer as it counts.
 
     refused: a solver answered ``unsat``, and no other one confirmed it. earlier: an earlier run's.
@@ -46,16 +46,16 @@ class Lemmas:
 
     solving: Solving
     lasting: bool = False
-    known: dict[str, CountedAnswer] = field(default_factory=dict)
+    known: dict[str, LemmaAnswer] = field(default_factory=dict)
     first: dict[str, Answer] = field(default_factory=dict)
     limits: dict[str, float] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
-    def prove(self, goal: Term, timeout: float) -> CountedAnswer:
+    def prove(self, goal: Term, timeout: float) -> LemmaAnswer:
         """Prove that the goal has no solution, or return a solution. Raises :class:`.Disagreement`."""
         if goal.value is not None:
-            return CountedAnswer(self.solving.ask(goal))
+            return LemmaAnswer(self.solving.ask(goal))
         text = script(goal)
         name = digest(text)
         answer = self.known.get(name) or self._earlier(name) or self._checked(text, goal, timeout)
@@ -82,31 +82,31 @@ class Lemmas:
             self.first[name], self.limits[name] = answer, timeout
         return answer
 
-    def _checked(self, text: str, goal: Term, timeout: float) -> CountedAnswer:
+    def _checked(self, text: str, goal: Term, timeout: float) -> LemmaAnswer:
         first, before = self._first_answer(text, goal, timeout), self.solving.confirming
         answer = self.solving.checked(text, first)
         self.seconds += self.solving.confirming - before
-        counted = CountedAnswer(answer, refused=answer.answer != first.answer)
+        counted = LemmaAnswer(answer, refused=answer.answer != first.answer)
         if self.lasting and counted.holds:
             self._keep(answer)
         return counted
 
-    def _earlier(self, name: str) -> CountedAnswer | None:
+    def _earlier(self, name: str) -> LemmaAnswer | None:
         """Return what an earlier run has proved with a solver that would be asked now."""
         options = self.solving.options
         if self.lasting and self.solving.dump is None:
             for solver in options.team:
-                content = cache.kept(_file(name, solver))
+                content = cache.read(_file(name, solver))
                 answer = _kept(name, solver, content) if content is not None else None
                 if answer is not None and options.takes(sure=bool(answer.confirmed)):
                     # a file alone confirms nothing, unless the user has said that it does
                     counted = answer if options.confirm else replace(answer, confirmed="")
-                    return CountedAnswer(counted, earlier=True)
+                    return LemmaAnswer(counted, earlier=True)
         return None
 
     def _keep(self, answer: Answer) -> None:
         record = {"version": answer.version, "seconds": answer.seconds, "confirmed": answer.confirmed}
-        cache.keep(_file(answer.script, answer.solver), json.dumps(record).encode())
+        cache.store(_file(answer.script, answer.solver), json.dumps(record).encode())
 
 
 def _file(script: str, solver: str) -> str:
@@ -184,7 +184,7 @@ class Proving:
         """Return seconds for a query."""
         return self.solving.options.timeout
 
-    def proved(self, what: str, how: str, lemma: CountedAnswer) -> None:
+    def proved(self, what: str, how: str, lemma: LemmaAnswer) -> None:
         """Record a proved step."""
         answer = lemma.answer
         step = ProofStep(

@@ -20,7 +20,7 @@ from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
 from tcsmt.prove.engine.refutations import NotRefuted, Satisfiable
 from tcsmt.prove.engine.solvers.answer import Answer, digest
 from tcsmt.prove.engine.solvers.run import solve
-from tcsmt.prove.statements.question import Question, Side
+from tcsmt.prove.statements.question import ComparedModel, Question
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.support.files import replace_text
 from tcsmt.support.version import __version__
@@ -88,7 +88,7 @@ class Dump:
         return path
 
 
-def stage_labels(sides: Sequence[Side]) -> dict[Term, str]:
+def stage_labels(sides: Sequence[ComparedModel]) -> dict[Term, str]:
     """Return a name for each computed stage of the sides; a stage that both have is the first one's."""
     labels: dict[Term, str] = {}
     for place, side in enumerate(sides):

@@ -25,7 +25,7 @@ from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Proof
 from tcsmt.prove.engine.alignment_grids import multiple, same_result
 from tcsmt.prove.engine.blocks import Block
 from tcsmt.prove.engine.grid_steps import Known, multiple_steps, same_steps
-from tcsmt.prove.engine.proof_steps import CountedAnswer, ProofStep, Proving
+from tcsmt.prove.engine.proof_steps import LemmaAnswer, ProofStep, Proving
 from tcsmt.prove.engine.witnesses import Replayed, replayed
 from tcsmt.support.invariants import checked_cast
 
@@ -296,7 +296,7 @@ def attempts(
     *,
     shares: bool = False,
     dumped: Callable[[dict[Term, Term]], AbstractContextManager[None]] | None = None,
-) -> Iterator[tuple[str, dict[Term, Term], CountedAnswer]]:
+) -> Iterator[tuple[str, dict[Term, Term], LemmaAnswer]]:
     """Yield whether two words can differ, asked with fewer and fewer words free: what is free, in words and
     as replacements, and what solvers say.
 

@@ -12,7 +12,7 @@ from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.statements.explain import first_difference, steps
-from tcsmt.prove.statements.question import Question, Side
+from tcsmt.prove.statements.question import ComparedModel, Question
 from tcsmt.prove.statements.verdict import Certified, Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import checked_cast
@@ -98,7 +98,7 @@ _NONE = {
 }
 
 
-def cause_text(first: Side, second: Side, values: Mapping[str, int]) -> str:
+def cause_text(first: ComparedModel, second: ComparedModel, values: Mapping[str, int]) -> str:
     """Return one sentence on why two sides give different results on an input; empty where there is none.
 
     values: the word of each input, by name. Parameters are tried on the evaluator: one is the cause if

@@ -18,7 +18,7 @@ from tcsmt.support.errors import TcsmtError
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedModel:
     """One behaviour in a question: what it is called, its model, and the model on the inputs."""
 
     label: str
@@ -51,7 +51,7 @@ class Question:
     """
 
     title: str
-    sides: tuple[Side, ...]
+    sides: tuple[ComparedModel, ...]
     goal: Term
     formats: Mapping[str, AnyFormat]
     domain: Term = TRUE
@@ -93,12 +93,12 @@ class Question:
         return {v: int(str(v.data)[1:]) for v in lanes}
 
 
-def _differ(domain: Term, sides: Sequence[Side]) -> Term:
+def _differ(domain: Term, sides: Sequence[ComparedModel]) -> Term:
     first, second = (side.trace.output for side in sides)
     return domain & first.ne(second)
 
 
-def _with_nans_merged(side: Side) -> Trace:
+def _with_nans_merged(side: ComparedModel) -> Trace:
     """Return the side with one word for all NaN results."""
     return replace(side.trace, output=with_nans_merged(side.format, side.trace.output))
 
@@ -124,7 +124,7 @@ def difference(
     For lanes, alike, ones and cases see :class:`Question`. Raises :class:`.TcsmtError` where
     their words do not have the same widths.
     """
-    sides = tuple(Side(label, model, model.trace) for label, model in (left, right))
+    sides = tuple(ComparedModel(label, model, model.trace) for label, model in (left, right))
     first, second = (side.model for side in sides)
     for name in ("a_format", "b_format", "c_format", "d_format"):
         widths = [getattr(model, name).width for model in (first, second)]
@@ -155,7 +155,7 @@ def not_comparable(left: tuple[str, Model], right: tuple[str, Model], why: str) 
 
 def difference_of_sides(
     title: str,
-    sides: tuple[Side, ...],
+    sides: tuple[ComparedModel, ...],
     formats: Mapping[str, AnyFormat],
     domain: Domain,
     *,

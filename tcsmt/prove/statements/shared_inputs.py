@@ -14,7 +14,7 @@ from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
 from tcsmt.matrix_units.models import IeeeDotAdd, Model, Operands, Stage, Trace
 from tcsmt.matrix_units.models.base import Call, Terms
 from tcsmt.matrix_units.models.ieee_parts import ExactSums, Trees
-from tcsmt.prove.statements.question import Side, check_scales, not_comparable
+from tcsmt.prove.statements.question import ComparedModel, check_scales, not_comparable
 from tcsmt.support.errors import TcsmtError
 
 
@@ -22,7 +22,7 @@ from tcsmt.support.errors import TcsmtError
 class SharedInputs:
     """Two models as sides on the same words, and the format of each word by its name."""
 
-    sides: tuple[Side, Side]
+    sides: tuple[ComparedModel, ComparedModel]
     input_formats: Mapping[str, AnyFormat]
 
     @property
@@ -140,7 +140,8 @@ def shared(
     inputs = Operands.split(words, length, first.scales * times)
     names = left[0], right[0]
     sides = [
-        Side(name, part.model, _on(part, inputs, narrow)) for name, part in zip(names, chains, strict=True)
+        ComparedModel(name, part.model, _on(part, inputs, narrow))
+        for name, part in zip(names, chains, strict=True)
     ]
     return SharedInputs((sides[0], sides[1]), formats)
 
@@ -177,7 +178,7 @@ def _on(chain: Chain, words: Terms, narrow: Mapping[str, AnyFormat]) -> Trace:
 
 
 def words_given_to(
-    side: Side, formats: Mapping[str, AnyFormat], values: Mapping[str, int]
+    side: ComparedModel, formats: Mapping[str, AnyFormat], values: Mapping[str, int]
 ) -> dict[str, int] | None:
     """Return the words that a side's model takes for shared inputs of these formats, by name.
 

@@ -100,13 +100,15 @@ def _said(question: str, published: str, ours: str, agrees: bool | None) -> dict
 
 def _kept(split: Split, exponents: Sequence[int]) -> float:
     tallies = [counted(split, exponent + F32.bias) for exponent in exponents]
-    return sum(float(tally.kept) for tally in tallies if tally is not None) / len(exponents)
+    return sum(float(tally.kept_bits) for tally in tallies if tally is not None) / len(exponents)
 
 
 def _mantissa() -> dict[str, Any]:
     nearest, scaled = RECIPES["markidis"].split, RECIPES["ootomo-halfhalf"].split
     truncated = recipe_named("markidis,split=RTZ,residual=RTZ").split
-    whole = [e for e in range(-126, 16) if (t := counted(nearest, e + F32.bias)) and float(t.kept) == 22.75]
+    whole = [
+        e for e in range(-126, 16) if (t := counted(nearest, e + F32.bias)) and float(t.kept_bits) == 22.75
+    ]
     return _said(
         "expected mantissa length of Markidis' split",
         "22.75 of 23 bits",
@@ -502,7 +504,7 @@ def plot_splits(path: Path) -> None:
             for axis, kinds, line in ((axes[0], (1,), "-"), (axes[1], (1, 2), "-")):
                 shares = [sum(t.kinds[kind] for kind in kinds) / t.inputs for _, t in points]
                 axis.plot(x, shares, line, color=colour, label=label)
-            axes[2].plot(x, [float(t.kept) for _, t in points], color=colour, label=label)
+            axes[2].plot(x, [float(t.kept_bits) for _, t in points], color=colour, label=label)
         for axis, title in zip(
             axes, ("P(underflow)", "P(underflow or gradual)", "expected bits kept, of 23"), strict=True
         ):

@@ -17,7 +17,7 @@ from tcsmt.support.errors import Exit
 from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
-from tcsmt.surveys.units.model_pairs import DistinctUnit, Pair, settle
+from tcsmt.surveys.units.model_pairs import DistinctUnit, Pair, decide_cached
 
 
 @dataclass(frozen=True)
@@ -171,6 +171,6 @@ def run(
     options: SolvingOptions,
     progress: ProgressCallback = no_progress,
 ) -> Atlas:
-    """Ask every pair that the store has no verdict on; see :func:`.settle`."""
+    """Ask every pair that the store has no verdict on; see :func:`.decide_cached`."""
     pairs = [Pair(x, y, domain) for group in chosen for x, y in combinations(group.units, 2)]
-    return Atlas(tuple(chosen), domain, settle(pairs, store, options, progress))
+    return Atlas(tuple(chosen), domain, decide_cached(pairs, store, options, progress))

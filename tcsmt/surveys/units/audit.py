@@ -38,7 +38,7 @@ from tcsmt.support.invariants import not_none
 from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.reading import uncompressed
 from tcsmt.support.text import counted
-from tcsmt.surveys.units.model_pairs import DistinctUnit, Pair, settle, settled, witnessed
+from tcsmt.surveys.units.model_pairs import DistinctUnit, Pair, cached_verdicts, decide_cached, witnessed
 from tcsmt.surveys.units.neighbours import neighbours, value_text
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -241,7 +241,7 @@ class Audit:
             if count == 1
         ]
 
-    def untold(self) -> list[tuple[int, int]]:
+    def undistinguished(self) -> list[tuple[int, int]]:
         """Return the pairs that no vector tells apart."""
         return [pair for pair, count in zip(self.pairs, self.deciders, strict=True) if not count]
 
@@ -294,8 +294,8 @@ def gaps(
 
     Pairs that it leaves unknown are tried on the witnesses of the others, and on the pool of :func:`closing`.
     """
-    asked = {pair: _asked(audit, pair) for pair in audit.untold()}
-    results = _gaps(asked, settle(list(asked.values()), store, options, progress))
+    asked = {pair: _asked(audit, pair) for pair in audit.undistinguished()}
+    results = _gaps(asked, decide_cached(list(asked.values()), store, options, progress))
     told = _told_by_others(audit, results)
     return [told.get(gap.pair, gap) for gap in results]
 
@@ -304,8 +304,8 @@ def gaps_so_far(audit: Audit, store: Checkpoint, options: SolvingOptions) -> lis
     """Return what :func:`gaps` has come to where it was stopped; pairs that nobody has decided are
     unknown.
     """
-    asked = {pair: _asked(audit, pair) for pair in audit.untold()}
-    return _gaps(asked, settled(list(asked.values()), store, options))
+    asked = {pair: _asked(audit, pair) for pair in audit.undistinguished()}
+    return _gaps(asked, cached_verdicts(list(asked.values()), store, options))
 
 
 def _gaps(

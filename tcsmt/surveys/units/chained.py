@@ -39,7 +39,7 @@ from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 from tcsmt.surveys.units.atlas import types_of
 from tcsmt.surveys.units.ladder import columns_in, ladder
-from tcsmt.surveys.units.model_pairs import DistinctUnit, Pair, settle
+from tcsmt.surveys.units.model_pairs import DistinctUnit, Pair, decide_cached
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Values = Mapping[str, int]
@@ -328,7 +328,7 @@ def run_chained(
 ) -> ChainedAtlas:
     """Separate the classes of each group on each domain, and ask what no input separates.
 
-    Verdicts are kept in the store as those of :func:`tcsmt.surveys.units.model_pairs.settle`.
+    Verdicts are kept in the store as those of :func:`tcsmt.surveys.units.model_pairs.decide_cached`.
     """
     return ChainedAtlas(
         tuple(groups), tuple(_Sweep(group, store, options, progress).run() for group in groups)
@@ -378,7 +378,7 @@ class _Sweep:
         self._take(here, columns)
         while pairs := list(self._open(here)):
             asked = {pair: self._pair(pair, domain) for pair in pairs}
-            records = settle(list(asked.values()), self.store, self.options, self._said(domain))
+            records = decide_cached(list(asked.values()), self.store, self.options, self._said(domain))
             witnesses = []
             for pair, question in asked.items():
                 record = records[question.key]

@@ -174,7 +174,7 @@ def verdicts_in(path: str | os.PathLike[str] | None) -> Checkpoint:
     )
 
 
-def settle(
+def decide_cached(
     pairs: Sequence[Pair],
     store: Checkpoint,
     options: SolvingOptions,
@@ -200,8 +200,10 @@ def settle(
     return records | {key: without_verdict(wanted[key], why) for key, why in results.failed.items()}
 
 
-def settled(pairs: Sequence[Pair], store: Checkpoint, options: SolvingOptions) -> dict[str, dict[str, Any]]:
-    """Return what :func:`settle` has come to where it was stopped: the store's records; nothing is asked.
+def cached_verdicts(
+    pairs: Sequence[Pair], store: Checkpoint, options: SolvingOptions
+) -> dict[str, dict[str, Any]]:
+    """Return the store's record of every pair, by its key, without asking: for a run that was stopped.
 
     A pair that has none is unknown.
     """

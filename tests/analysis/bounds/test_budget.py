@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tcsmt.analysis.bounds.budget import ErrorBudget, Partial, _BudgetBuilder, budget
 from tcsmt.analysis.bounds.fused_loss import C, Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.analysis.bounds.split_constants import SplitConstants, kept
+from tcsmt.analysis.bounds.split_constants import SplitConstants, prove_split_constants
 from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, require_same, steps_of
 from tcsmt.analysis.search.bound import bound, extreme, largest
 from tcsmt.analysis.search.bound import unit as unit_of
@@ -175,7 +175,7 @@ def test_constants_of_a_split_against_the_definition(step: int) -> None:
     """Numbers of 13 bits of three binades, subnormal words included, in fractions."""
     domain, bits = Domain(exponents=(-15, -13)), 13
     for split in (RECIPES["markidis"].split, RECIPES["ootomo-halfhalf"].split):
-        found = kept(split, domain, bits, 2)
+        found = prove_split_constants(split, domain, bits, 2)
         largest_left = Fraction(0)
         for exponent in range(domain.low, domain.high + 1):
             for significand in range(1 << (bits - 1), 1 << bits, step):
@@ -202,7 +202,7 @@ def test_constants_of_a_split_against_the_definition(step: int) -> None:
 def test_splits_that_overflow_are_refused() -> None:
     split = Split(format=FORMATS["f16"])
     with pytest.raises(Unbounded, match="overflows"):
-        kept(split, Domain(exponents=(15, 16)), 24, 2)
+        prove_split_constants(split, Domain(exponents=(15, 16)), 24, 2)
 
 
 @pytest.mark.slow
@@ -211,15 +211,15 @@ def test_a_lemma_that_does_not_hold_is_not_proved(chain: StepwiseProof) -> None:
     assert isinstance(step, FusedStep)
     volta = step.sum
     assert volta.rounding(chain) == 1
-    assert volta.cut(chain, {0, C}) == Fraction(1, 2**23)
+    assert volta.alignment_error(chain, {0, C}) == Fraction(1, 2**23)
     finer = replace(volta, sum=replace(volta.sum, fraction_bits=24))
     with pytest.raises(Unbounded, match="not proved"):
         finer.rounding(chain)
     swapped = replace(volta, numbers={**volta.numbers, 0: volta.numbers[1], 1: volta.numbers[0]})
-    assert swapped.cut(chain, {0, 1}) == Fraction(1, 2**23)
+    assert swapped.alignment_error(chain, {0, 1}) == Fraction(1, 2**23)
     missing = replace(volta, numbers={place: x for place, x in volta.numbers.items() if place != 3})
     with pytest.raises(Unbounded, match="not proved"):
-        missing.cut(chain, {0, C})
+        missing.alignment_error(chain, {0, C})
 
 
 @pytest.mark.long

@@ -105,7 +105,7 @@ def test_no_sum_loses_more(compensated: str, mode: str) -> None:
 
         numbers = worst(random, [draw() for _ in range(count)], lost, draw)
         limit = CompensatedSum(u=u, size=Fraction(1), count=count - 1, scaling=Fraction(0))
-        bound = limit.lost(compensated)
+        bound = limit.error(compensated)
         assert lost(numbers) <= bound
         largest = max(largest, lost(numbers) / bound)
         outside = Outside(precision, mode)
@@ -122,7 +122,7 @@ def test_limits_that_are_too_small_are_exceeded(fault: str) -> None:
     wrong = {"half": u / 4, "no error": u / 8, "count": u / 8}[fault]
     limit = CompensatedSum(u=wrong, size=Fraction(1), count=0 if fault == "count" else 8, scaling=Fraction(0))
     lost = abs(summed("none", numbers, Outside(6, "RNE")) - sum(numbers)) / sum(numbers)
-    assert lost > limit.lost("two-sum")
+    assert lost > limit.error("two-sum")
 
 
 @pytest.mark.slow

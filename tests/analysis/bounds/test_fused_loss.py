@@ -108,7 +108,7 @@ def held(sum_: FusedSum, c: Format, chain: StepwiseProof, seed: object) -> Count
         assert (rows.result[rows.alone(C) & rows.alone(0)] == 0).all(), seed
     for places in ({0, C}, {0}, {C}):
         with contextlib.suppress(Unbounded):
-            cut = sum_.cut(chain, places)
+            cut = sum_.alignment_error(chain, places)
             counts["cut"] += 1
             among = live & (rows.top >= sum_.lowest)
             for other in sum_.numbers.keys() - places:

@@ -111,15 +111,15 @@ def test_published_mantissa_length() -> None:
     """22.75 bits (slides), where nothing underflows; an LSB of zero for half of the inputs would be 22.5."""
     tally = counted(F16, 127)
     assert tally is not None
-    assert tally.kept == Fraction(91, 4)
+    assert tally.kept_bits == Fraction(91, 4)
     assert tally.lengths[:3] == (3 << 22, 1 << 22, 0)
     assert tally.worst == 1
     truncated = counted(SPLITS[2], 127)
     assert truncated is not None
-    assert truncated.kept == Fraction(89, 4)
+    assert truncated.kept_bits == Fraction(89, 4)
     lower = counted(F16, 127 - 10)
     assert lower is not None
-    assert lower.kept < 16
+    assert lower.kept_bits < 16
 
 
 def test_three_bf16_words_are_exact() -> None:

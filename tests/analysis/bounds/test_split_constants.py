@@ -34,10 +34,10 @@ def test_constants_of_all_numbers_from_one_guess(
         return np.array([wide.word(Fraction(2) ** domain.low)], np.uint32)
 
     monkeypatch.setattr(split_constants, "_samples", one)
-    split_constants.kept.cache_clear()
+    split_constants.prove_split_constants.cache_clear()
     split, domain = Split(format=NARROW, wide=WIDE, words=2, scale=scale), Domain(exponents=(-2, 1))
-    found = split_constants.kept(split, domain, bits, 2)
-    split_constants.kept.cache_clear()
+    found = split_constants.prove_split_constants(split, domain, bits, 2)
+    split_constants.prove_split_constants.cache_clear()
     inside = np.array([x for x in range(1 << WIDE.width) if lies(domain, WIDE, x, bits) and WIDE.value(x)])
     sizes = [Fraction(0), Fraction(0)]
     exponents, left = [Fraction(0), Fraction(0)], Fraction(0)
@@ -66,4 +66,4 @@ def test_numbers_beyond_a_format_without_infinities(power: int) -> None:
     )
     assert NO_INFINITY.e_max == 4
     with pytest.raises(Unbounded, match="overflows"):
-        split_constants.kept(split, domain, 1, 1)
+        split_constants.prove_split_constants(split, domain, 1, 1)

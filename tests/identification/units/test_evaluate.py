@@ -16,7 +16,7 @@ from tests.support.sampling import mostly_long
 def rows_with_every_value(family, random):
     """Hypotheses, such that each structure and each value of each column is in one of them."""
     sizes = [len(family.structures), len(family.bits), len(family.alignments), 2, len(family.roundings)]
-    sizes += [len(family.kept), len(family.zero_exponents), 2, len(family.overflows), 2, 2]
+    sizes += [len(family.round_bits), len(family.zero_exponents), 2, len(family.overflows), 2, 2]
     missing = {(column, value) for column, size in enumerate(sizes) for value in range(size)}
     rows = []
     while missing:

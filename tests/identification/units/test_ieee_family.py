@@ -137,7 +137,7 @@ def test_every_row_one_column_apart_is_a_hypothesis():
     one = family("bf16", 4)
     rows = some_rows(one, np.random.default_rng(3), 20)
     for row in rows:
-        near = one.near(row)
+        near = one.one_column_apart(row)
         assert len(near)
         assert ((near != row).sum(axis=1) == 1).all()
         for other in near:

@@ -27,8 +27,8 @@ KIND = FusedHypotheses(*FAMILY.formats, FAMILY.k)
 def test_it_is_the_familys() -> None:
     assert (KIND.kind, KIND.formats, KIND.k, KIND.count) == (FusedDotAdd, FAMILY.formats, 4, FAMILY.count)
     hypotheses: Hypotheses = KIND
-    assert hypotheses.beside(FAMILY.row(VOLTA)) is None
-    assert hypotheses.widened(lambda question, why: 0) is None
+    assert hypotheses.neighbours(FAMILY.row(VOLTA)) is None
+    assert hypotheses.extended(lambda question, why: 0) is None
 
 
 def test_a_row_is_a_model_with_a_rule_for_nans() -> None:
@@ -53,13 +53,13 @@ def test_questions_and_answers() -> None:
     random = np.random.default_rng(0)
     row = FAMILY.row(VOLTA)
     assert row is not None
-    table = np.array([row, *KIND.near(row)[:3]])
+    table = np.array([row, *KIND.one_column_apart(row)[:3]])
     for asked in (KIND.plain(random, 10), KIND.mixed(random, 10, table)):
         found = KIND.predictions(table, asked)
         for one, words in zip(table, found, strict=True):
             assert (words == simulated(FAMILY, FAMILY.model(one), asked)).all()
     assert (KIND.canonical(table)[0] == KIND.canonical(table[:1])[0]).all()
-    assert all((near != row).sum() == 1 for near in KIND.near(row))
+    assert all((near != row).sum() == 1 for near in KIND.one_column_apart(row))
 
 
 def test_catalogue_rows_among_some() -> None:

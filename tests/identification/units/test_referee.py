@@ -166,7 +166,7 @@ def some_hypothesis(family: Family, rng: Random) -> Any:
     by_sign = family.roundings[rounding].overflows_by_sign
     number = rng.randrange(len(family.structures))
     one = family.structures[number]
-    every, kept = one.order == "every", len(family.kept)
+    every, kept = one.order == "every", len(family.round_bits)
     return np.array([
         number,
         rng.randrange(rng.choice((8, len(family.bits)))),
@@ -298,7 +298,7 @@ def test_registers_that_just_wrap_are_not_merged() -> None:
         if (one.n_fma, one.products, one.order) == (2, "unnormalised", "aligned")
     )  # fmt: skip
     row = np.zeros(len(COLUMNS), np.int16)
-    row[[0, 2, 5]] = number, family.alignments.index(Alignment(ROUNDINGS["RA"])), len(family.kept) - 1
+    row[[0, 2, 5]] = number, family.alignments.index(Alignment(ROUNDINGS["RA"])), len(family.round_bits) - 1
     row[3] = family.carries(family.structures[number]).index(1)
     assert family.bits[row[1]] == 5
     narrow = family.model(row)

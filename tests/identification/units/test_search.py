@@ -54,7 +54,7 @@ def sticky_rows(family):
         if one.order == "last" and one.n_fma == 2 and one.products == "unnormalised"
     ]
     row = np.zeros((1, 12), np.int16)
-    row[0, :6] = structures[0], MOST_BITS - 5, len(family.alignments) - 1, 0, 0, len(family.kept) - 1
+    row[0, :6] = structures[0], MOST_BITS - 5, len(family.alignments) - 1, 0, 0, len(family.round_bits) - 1
     row[0, 10] = 1
     rows = np.repeat(row, len(family.zero_exponents) - 1, axis=0)
     rows[:, 6] = range(len(rows))

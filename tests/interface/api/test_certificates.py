@@ -32,7 +32,7 @@ from tcsmt.prove.certificates.derivation import Close, check
 from tcsmt.prove.certificates.theorems import TheoremStatement
 from tcsmt.prove.engine.certify import Certificates, written_statement
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.question import Question, Side, difference, difference_of_sides
+from tcsmt.prove.statements.question import ComparedModel, Question, difference, difference_of_sides
 from tcsmt.prove.statements.verdict import Certified
 from tcsmt.support.errors import Malformed, TcsmtError
 from tests.support.certificates import (
@@ -329,7 +329,7 @@ def test_units_on_constants_state_nothing_of_inputs(tmp_path: Path) -> None:
     for model in (ONE, TWO):
         x = model.trace.operands
         trace = model.apply(Operands((x.a[0], const(0, 8)), (x.b[0], const(0, 8)), x.c))
-        sides.append(Side("", model, replace(trace, operands=x)))
+        sides.append(ComparedModel("", model, replace(trace, operands=x)))
     proved(tmp_path / "c", difference_of_sides("t", (sides[0], sides[1]), ONE.input_formats, Domain()))
     with pytest.raises(Malformed, match="models read it: none"):
         missing(tmp_path / "c")

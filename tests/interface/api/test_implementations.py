@@ -16,11 +16,11 @@ import tcsmt
 from tcsmt.interface.api.implementations import (
     BoxShape,
     box_asked,
+    cached_implementation,
     device_asked,
     given_asked,
     one_dataset,
     program_asked,
-    remembered,
 )
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Operands
@@ -124,7 +124,7 @@ def test_rows_that_were_answered_are_not_asked_again(tmp_path: Path) -> None:
     path = tmp_path / "kept"
     for _ in range(2):
         with AnswerLog(path, "a test") as kept:
-            found = remembered(row.model, given_asked(row, counted).run, kept)(rows)
+            found = cached_implementation(row.model, given_asked(row, counted).run, kept)(rows)
             assert found.tolist() == [84 + n for n in range(5)]
     assert asked == [5]
 

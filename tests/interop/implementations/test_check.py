@@ -28,7 +28,7 @@ def of(model: object) -> Implementation:
 def test_the_unit_agrees_with_itself_and_says_what_that_excludes() -> None:
     found = check(VOLTA, of(VOLTA.model), rows=20_000, seed=1)
     assert (found.mismatches, found.first, found.rows) == (0, None, 20_000)
-    left = {found.audit.hypotheses[j].name for i, j in found.audit.untold() if i == 0}
+    left = {found.audit.hypotheses[j].name for i, j in found.audit.undistinguished() if i == 0}
     assert len(left) < len(found.audit.hypotheses) / 2
     assert "fraction_bits = 24" not in left and "carry_bits = 2" not in left
 
@@ -75,7 +75,7 @@ def test_solvers_find_rows_that_the_edges_do_not(tmp_path: Path) -> None:
         found = check(row, of(row.model), rows=1, seed=1, options=SolvingOptions(), store=store)
     assert found.gaps is not None
     assert all(gap.verdict != "open" for gap in found.gaps)
-    assert len(found.audit.untold()) == len(found.gaps)
+    assert len(found.audit.undistinguished()) == len(found.gaps)
 
 
 def test_a_nan_is_right_where_no_source_says_its_word() -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tcsmt.identification.kernels.two_chains import TracedKernel
 from tcsmt.interface.api.units import side_of
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.terms import var
@@ -24,7 +25,6 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, IntegerFormat
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Operands
-from tcsmt.programs.kernels.chain_steps import Elements, walk
 from tcsmt.programs.kernels.elements import SampledElements, on_elements
 from tcsmt.programs.kernels.epilogue import epilogue_named
 from tcsmt.programs.kernels.gemm import gemm
@@ -213,7 +213,7 @@ class Case:
         expected = self.by_oracle()
         self.same("gemm and the oracle", found, expected)
         if self.random is None:
-            self.same("walk and the oracle", self.by_walk(), expected)
+            self.same("trace and the oracle", self.by_trace(), expected)
         if self.random is None and self.bias is None:
             self.same("some elements and the oracle", self.by_elements(), expected)
         self.same_format(kernel.schedule.d_format, matrix)
@@ -250,7 +250,7 @@ class Case:
             ).words  # fmt: skip
         return result
 
-    def by_walk(self) -> Any:
+    def by_trace(self) -> Any:
         """Element by element, each by its own reduction."""
         i, j = np.indices((M, N)).reshape(2, -1)
         shape = M, N, self.a.shape[1]
@@ -258,13 +258,15 @@ class Case:
         for one in zip(i, j, strict=True):
             row, column = map(int, one)
             c, bias = (None if x is None else x[at] for x, at in ((self.c, one), (self.bias, column)))
-            elements = Elements(
+            element = SampledElements(
                 self.a[[row]],
                 self.b[:, [column]].T,
-                *(None if x is None else np.array([x]) for x in (c, bias)),
+                None if c is None else np.array([c]),
+                np.array([one]),
+                shape,
+                None if bias is None else np.array([bias]),
             )
-            own = self.kernel.reduction.of_element(row, column, shape)
-            found.append(walk(self.kernel, elements, own).result.words[0])
+            found.append(TracedKernel.on(self.kernel, element).result.word)
         return np.array(found).reshape(M, N)
 
     def by_elements(self) -> Any:

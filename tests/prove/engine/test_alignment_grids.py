@@ -26,7 +26,7 @@ from tcsmt.prove.engine.engine import Decision, compare_models, decide
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.question import Question, Side
+from tcsmt.prove.statements.question import ComparedModel, Question
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
 
 ALL = Domain(finite=False)
@@ -48,7 +48,7 @@ def converted(unit: Model, domain: Domain) -> Question:
     trace = replace(wide.apply(Operands(left, right, inputs.c)), operands=inputs.operands)
     where = domain.holds(unit.input_formats, inputs)
     return Question(
-        title="FP8 on FP16", sides=(Side("FP8", unit, inputs), Side("FP16", unit, trace)),
+        title="FP8 on FP16", sides=(ComparedModel("FP8", unit, inputs), ComparedModel("FP16", unit, trace)),
         goal=where & inputs.output.ne(trace.output), domain=where, formats=unit.input_formats,
         domain_text=str(domain),
     )  # fmt: skip

@@ -12,7 +12,7 @@ from tcsmt.language.terms import Term, const, var
 from tcsmt.matrix_units.arithmetic.datapath import Exponent
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.models import FusedDotAdd, Kind
-from tcsmt.prove.engine.blocks import Block, below, clear, cut_off, inside, lost, multiple_of
+from tcsmt.prove.engine.blocks import Block, below, clear, cut_off, inside, loses_bits, multiple_of
 from tcsmt.prove.statements.domain import Domain
 from tests.oracles import terms, tiny
 
@@ -148,7 +148,7 @@ def test_low_bits_that_are_cut() -> None:
 def test_room_for_a_shift(places: int) -> None:
     """Whether the shifted number is one of as many bits."""
     words = np.arange(32)
-    (found,) = terms.values([lost(var("word", 5), places)], {"word": words})
+    (found,) = terms.values([loses_bits(var("word", 5), places)], {"word": words})
     numbers = np.where(words < 16, words, words - 32) << places
     assert np.broadcast_to(found, 32).astype(bool).tolist() == ((numbers < -16) | (numbers > 15)).tolist()
 

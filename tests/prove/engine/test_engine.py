@@ -23,7 +23,7 @@ from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solvers.run import solve
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.question import Question, Side, difference
+from tcsmt.prove.statements.question import ComparedModel, Question, difference
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
@@ -290,7 +290,10 @@ def test_renamed_inputs_are_equal(solver: str, changes: dict[str, object]) -> No
         same = same & old.eq(new)
     inputs = dict(model.input_formats)
     inputs |= {f"other {n}": f for n, f in inputs.items()}
-    sides = (Side("A", model, trace), Side("B", model, replace(trace, output=output, stages=())))
+    sides = (
+        ComparedModel("A", model, trace),
+        ComparedModel("B", model, replace(trace, output=output, stages=())),
+    )
     question = Question(title="A, B", sides=sides, goal=same & trace.output.ne(output), formats=inputs)
     verdict = decide(question, Solving(SolvingOptions(solver))).verdict
     assert isinstance(verdict, Equivalent)

@@ -15,7 +15,7 @@ from tcsmt.prove.engine import exhaustive
 from tcsmt.prove.engine.engine import Decision
 from tcsmt.prove.engine.exhaustive import compare_exhaustively
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.proof_steps import CountedAnswer, Lemmas
+from tcsmt.prove.engine.proof_steps import LemmaAnswer, Lemmas
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
@@ -63,7 +63,7 @@ def test_alike_and_not(finite: bool, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_answer_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """Inputs with a NaN are run, too."""
     monkeypatch.setattr(exhaustive, "search", lambda question: None)
-    monkeypatch.setattr(Lemmas, "prove", lambda *given: CountedAnswer(Answer("unknown", "none")))
+    monkeypatch.setattr(Lemmas, "prove", lambda *given: LemmaAnswer(Answer("unknown", "none")))
     found = compared(unit(20), unit(21), Domain(finite=False))
     assert isinstance(found.verdict, Equivalent)
     assert [step.what for step in found.steps] == ["every input"]

@@ -21,7 +21,7 @@ from tcsmt.prove.engine.engine import Decision, decide
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.question import Question, Side, difference, difference_of_sides
+from tcsmt.prove.statements.question import ComparedModel, Question, difference, difference_of_sides
 from tcsmt.prove.statements.verdict import Equivalent
 from tests.oracles import tiny
 from tests.support import solving_here
@@ -37,7 +37,7 @@ def converted(k: int) -> Question:
     left, right = ([ieee.widen(word, unit.a_format, half) for word in side] for side in (x.a, x.b))
     wide = unit.replace(a_format=half, b_format=half)
     trace = replace(wide.apply(Operands(left, right, x.c)), operands=x.operands)
-    sides = (Side("FP8", unit, x), Side("FP16", wide, trace))
+    sides = (ComparedModel("FP8", unit, x), ComparedModel("FP16", wide, trace))
     return difference_of_sides("FP8 on FP16", sides, unit.input_formats, Domain(finite=False))
 
 

@@ -36,7 +36,7 @@ from tcsmt.prove.statements.verdict import Equivalent, Unknown
 from tcsmt.support.jobs import processes
 from tcsmt.support.jobs.processes import Task
 from tcsmt.surveys.units import audit
-from tcsmt.surveys.units.model_pairs import DistinctUnit, Pair, settle, verdicts_in, without_verdict
+from tcsmt.surveys.units.model_pairs import DistinctUnit, Pair, decide_cached, verdicts_in, without_verdict
 from tcsmt.surveys.units.neighbours import neighbours
 from tests.support.lying import BEHAVIOURS, UNCONFIRMING, Liars
 from tests.support.sampling import mostly_long, one_in
@@ -404,6 +404,6 @@ def test_kept_witnesses_count_only_if_they_replay(
     ):
         with verdicts_in(tmp_path / "a.json") as store:
             store.keep(pair.key, {**record, "verdict": "?", "asked": pair.key, **planted_one})
-            found = settle([pair], store, SolvingOptions(timeout=20, confirm=False))
+            found = decide_cached([pair], store, SolvingOptions(timeout=20, confirm=False))
         assert found[pair.key]["verdict"] == "equivalent"
         assert "earlier" not in found[pair.key]

@@ -27,7 +27,7 @@ from tcsmt.prove.engine.engine import decide
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.question import Side
+from tcsmt.prove.statements.question import ComparedModel
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
 from tests.oracles import terms, tiny
 from tests.support import solving_here
@@ -258,7 +258,7 @@ def test_results_of_a_chain_are_merged_where_they_are_multiples() -> None:
     """The second fused sum's c is the first one's result, of which only the fact is known."""
     one, two = (unit(zero, bits=10, k=2, n=1) for zero in (-2, 0))
     domain = Domain(finite=False, c_zero=True)
-    sides = [Side(name, one, model.trace) for name, model in (("one", one), ("two", two))]
+    sides = [ComparedModel(name, one, model.trace) for name, model in (("one", one), ("two", two))]
     found = decide(question(sides[0], sides[1], domain), Solving(SolvingOptions(steps=400_000)))
     assert isinstance(found.verdict, Equivalent), found.verdict
 
@@ -313,7 +313,9 @@ def zeros_apart(signs: tuple[int, int] | None) -> Pair:
 def test_both_cases_of_zeros_are_needed(signs: tuple[int, int] | None) -> None:
     """A difference where every term is zero, and one where some are not."""
     pair, model = zeros_apart(signs), unit(-9)
-    sides = [Side(name, model, trace) for name, trace in zip(("one", "two"), pair.traces, strict=True)]
+    sides = [
+        ComparedModel(name, model, trace) for name, trace in zip(("one", "two"), pair.traces, strict=True)
+    ]
     assert not pair.equal()
     verdict = decide(question(sides[0], sides[1], ALL), Solving(SolvingOptions(steps=400_000))).verdict
     assert isinstance(verdict, Distinguished), verdict
@@ -321,7 +323,7 @@ def test_both_cases_of_zeros_are_needed(signs: tuple[int, int] | None) -> None:
 
 def test_zeros_alone_make_no_difference() -> None:
     model, other = unit(-9), unit(-8)
-    sides = Side("one", model, model.trace), Side("two", model, other.trace)
+    sides = ComparedModel("one", model, model.trace), ComparedModel("two", model, other.trace)
     found = decide(question(*sides, ALL), Solving(SolvingOptions(steps=400_000)))
     assert isinstance(found.verdict, Equivalent)
     assert any("every term is zero" in step.what for step in found.steps)

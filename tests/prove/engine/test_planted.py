@@ -20,7 +20,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.engine.stage_by_stage import StageByStage
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.question import Question, Side
+from tcsmt.prove.statements.question import ComparedModel, Question
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Verdict
 from tests.oracles import terms, tiny
 from tests.support.planted import planted, question
@@ -55,7 +55,7 @@ class Planted:
         traces = [left.trace, planted(rng, right.trace, row)]
         if rng.random() < 0.5:
             traces.reverse()
-        sides = [Side(name, left, trace) for name, trace in zip(("one", "two"), traces, strict=True)]
+        sides = [ComparedModel(name, left, trace) for name, trace in zip(("one", "two"), traces, strict=True)]
         return cls(seed, question(sides[0], sides[1], domain), everything)
 
     @staticmethod

@@ -11,7 +11,7 @@ from tcsmt.language.write.smtlib import script
 from tcsmt.prove.engine import proof_steps as module
 from tcsmt.prove.engine import solving
 from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
-from tcsmt.prove.engine.proof_steps import CountedAnswer, Lemmas, ProofStep, Proving
+from tcsmt.prove.engine.proof_steps import LemmaAnswer, Lemmas, ProofStep, Proving
 from tcsmt.prove.engine.solvers.answer import Answer, digest
 from tcsmt.prove.engine.solvers.run import installed
 from tcsmt.prove.engine.solving import Solving
@@ -153,7 +153,7 @@ def test_kept_files_count_for_their_own_script_alone(folder: Path) -> None:
         b"\xff",
         b'{"version": "", "seconds": "x", "confirmed": ""}',
     ):
-        cache.keep(name, content)
+        cache.store(name, content)
         assert not lemmas().prove(GOAL, 10).earlier
 
 
@@ -235,8 +235,8 @@ def test_proved_lemmas_are_kept_in_order(earlier: bool) -> None:
     solving = Solving(SolvingOptions(timeout=7.5))
     proving = Proving(carry_bits(), solving, Lemmas(solving))
     assert proving.limit == 7.5
-    proving.proved("first", "by cases", CountedAnswer(ANSWER, earlier=earlier))
-    proving.proved("second", "the same graph", CountedAnswer(Answer("unsat", "", seconds=0.0)))
+    proving.proved("first", "by cases", LemmaAnswer(ANSWER, earlier=earlier))
+    proving.proved("second", "the same graph", LemmaAnswer(Answer("unsat", "", seconds=0.0)))
     one, two = proving.steps
     assert (one.what, one.how, one.solver, one.version) == ("first", "by cases", "bitwuzla", "9.9")
     assert (one.script, one.confirmed, one.seconds, one.earlier) == ("abc", "z3 8.8", 0.25, earlier)

@@ -21,7 +21,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.finding import Finding
-from tcsmt.prove.statements.question import Side
+from tcsmt.prove.statements.question import ComparedModel
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Verdict
 from tcsmt.support.errors import TcsmtError
 from tcsmt.surveys.properties.discovery import LoadedProperty, load, properties
@@ -162,7 +162,7 @@ def words_of(formats: Mapping[str, Format]) -> tiny.Everything:
     return tiny.Everything.of(formats, Domain(finite=False))
 
 
-def held_side(side: Side, columns: tiny.Columns) -> None:
+def held_side(side: ComparedModel, columns: tiny.Columns) -> None:
     """A side's graph gives what its model gives, by the oracle."""
     rows = len(next(iter(columns.values())))
     given = [np.broadcast_to(word, rows) for word in terms.values(side.trace.inputs, columns)]

@@ -8,7 +8,7 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.prove.statements.finding import Finding, cause_text
-from tcsmt.prove.statements.question import Side, difference
+from tcsmt.prove.statements.question import ComparedModel, difference
 from tcsmt.prove.statements.verdict import Distinguished
 from tcsmt.surveys.properties.investigation import one_block
 
@@ -17,8 +17,8 @@ VOLTA = row_named(NAME).model
 assert isinstance(VOLTA, FusedDotAdd)
 
 
-def side(model: Model) -> Side:
-    return Side("unit", model, model.trace)
+def side(model: Model) -> ComparedModel:
+    return ComparedModel("unit", model, model.trace)
 
 
 def words(**given: int) -> dict[str, int]:

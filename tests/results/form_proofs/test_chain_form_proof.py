@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from form_proofs.chain_form_proof import deduced
-from form_proofs.deduction import NotDeduced
+from form_proofs.chain_form_proof import derive_proof
+from form_proofs.deduction import ProofFailed
 
 from tcsmt.language.terms import FALSE, Term, any_of, substitute
 from tcsmt.matrix_units.arithmetic import native
@@ -39,7 +39,7 @@ def form_of(name: str, k: int | None = None) -> tuple[IeeeDotAdd, ChainForm]:
     ("name", "k"), [(UNIT, 4), ("x86/tdpfp16ps", 4), ("arm/bfmlalb", 1), ("arm/fmlal", 1)]
 )
 def test_is_proved(name: str, k: int) -> None:
-    lemmas = deduced(*form_of(name, k)).lemmas
+    lemmas = derive_proof(*form_of(name, k)).lemmas
     assert all(answer(goal, SolvingOptions(timeout=600)) == "unsat" for goal in lemmas)
 
 
@@ -47,7 +47,7 @@ def test_is_proved(name: str, k: int) -> None:
 def test_no_lemma_has_a_solution() -> None:
     """All but the addition of a product and that of c are refuted at once: in few steps of the solver."""
     few = SolvingOptions(steps=200_000)
-    answers = [answer(goal, few) for goal in deduced(*form_of(UNIT, k=4)).lemmas]
+    answers = [answer(goal, few) for goal in derive_proof(*form_of(UNIT, k=4)).lemmas]
     assert "sat" not in answers and answers.count("unknown") <= 2
 
 
@@ -120,10 +120,10 @@ def test_a_fault_is_refused(fault: str) -> None:
     model, form = form_of(UNIT, k=4)
     faulty = FAULTS[fault](form)
     assert (faulty.result, faulty.guard) != (form.result, form.guard)
-    usual = set(deduced(model, form).lemmas)
+    usual = set(derive_proof(model, form).lemmas)
     try:
-        lemmas = deduced(model, faulty).lemmas
-    except NotDeduced:
+        lemmas = derive_proof(model, faulty).lemmas
+    except ProofFailed:
         return
     assert any(answer(goal) == "sat" for goal in lemmas if goal not in usual)
 
@@ -137,7 +137,7 @@ def test_a_guard_that_looks_away_is_refused() -> None:
         replace(form, guard=is_nan(form.result)),
         ChainForm(steps, form.result, FALSE),
     ):
-        lemmas = deduced(model, faulty).lemmas
+        lemmas = derive_proof(model, faulty).lemmas
         assert any(answer(goal) == "sat" for goal in lemmas)
 
 
@@ -151,7 +151,7 @@ def test_another_model_is_refused() -> None:
     ):
         other = model.replace(**changes)
         try:
-            lemmas = deduced(other, form).lemmas
-        except NotDeduced:
+            lemmas = derive_proof(other, form).lemmas
+        except ProofFailed:
             continue
         assert any(answer(goal) == "sat" for goal in lemmas)

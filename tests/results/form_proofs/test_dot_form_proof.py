@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from form_proofs.dot_form_proof import deduced
+from form_proofs.dot_form_proof import derive_proof
 
 from tcsmt.language.terms import Term, const, substitute, total, umax
 from tcsmt.matrix_units.catalogue import row_named
@@ -37,7 +37,7 @@ def form_of(name: str, k: int) -> tuple[DotThenAdd, DotForm]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_long([F16, BF16, FP8, XF32], [FP8]))
 def test_is_proved(name: str) -> None:
-    lemmas = deduced(*form_of(name, 4)).lemmas
+    lemmas = derive_proof(*form_of(name, 4)).lemmas
     assert [lemma.what for goal, lemma in lemmas.items() if not refuted(goal)] == []
 
 
@@ -84,8 +84,8 @@ FAULTS: dict[str, Callable[[DotForm], tuple[Term, Term]]] = {
 def refused(model: DotThenAdd, form: DotForm) -> bool:
     """Whether it is not proved; the lemmas that the right form has are asked last."""
     right = dot_form(model)
-    usual = set() if right is None else set(deduced(model, right).lemmas)
-    return answers.refused(lambda: deduced(model, form), usual)
+    usual = set() if right is None else set(derive_proof(model, right).lemmas)
+    return answers.refused(lambda: derive_proof(model, form), usual)
 
 
 @pytest.mark.parametrize("fault", list(FAULTS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from form_proofs.exact_form_proof import deduced
+from form_proofs.exact_form_proof import derive_proof
 
 from tcsmt.language.terms import any_of, const
 from tcsmt.matrix_units.arithmetic import native
@@ -25,7 +25,7 @@ OTHERS = (
 @pytest.mark.long
 @pytest.mark.parametrize("name", [LAST, FIRST, HALF, WIDE, *OTHERS])
 def test_is_proved(name: str) -> None:
-    lemmas = deduced(*form_of(name)).lemmas
+    lemmas = derive_proof(*form_of(name)).lemmas
     assert [lemma.what for goal, lemma in lemmas.items() if not refuted(goal)] == []
 
 

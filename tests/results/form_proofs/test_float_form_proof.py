@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from form_proofs.deduction import Deduction
-from form_proofs.float_form_proof import deduced, deduced_last_addition
+from form_proofs.deduction import FormDerivation
+from form_proofs.float_form_proof import derive_last_addition, derive_proof
 
 from tcsmt.language.terms import Term, const, substitute, total, umax
 from tcsmt.matrix_units.arithmetic import native
@@ -38,7 +38,7 @@ def form_of(name: str, k: int | None = None) -> tuple[FusedDotAdd, FloatForm]:
     return model, form
 
 
-def open_lemmas(deduction: Deduction) -> list[str]:
+def open_lemmas(deduction: FormDerivation) -> list[str]:
     """What solvers do not refute."""
     return [lemma.what for lemma in deduction.lemmas.values() if not refuted(lemma.goal)]
 
@@ -47,7 +47,7 @@ def open_lemmas(deduction: Deduction) -> list[str]:
 @pytest.mark.parametrize("name", mostly_long([E4M3, BF16, F16, TO_F16, SCALED, LAST, LAST_F16], [E4M3]))
 def test_is_proved(name: str) -> None:
     model, form = form_of(name, k=4)
-    assert not open_lemmas(deduced(model, form))
+    assert not open_lemmas(derive_proof(model, form))
 
 
 def exponents(form: FloatForm) -> list[Term]:
@@ -110,8 +110,8 @@ OTHER_FAULTS: dict[str, tuple[str, Callable[[FloatForm], tuple[Term, Term]]]] = 
 def refused(model: FusedDotAdd, form: FloatForm) -> bool:
     """Whether it is not proved; the lemmas that the right form has are asked last."""
     right = float_form(model)
-    usual = set() if right is None else set(deduced(model, right).lemmas)
-    return answers.refused(lambda: deduced(model, form), usual)
+    usual = set() if right is None else set(derive_proof(model, right).lemmas)
+    return answers.refused(lambda: derive_proof(model, form), usual)
 
 
 @pytest.mark.parametrize("fault", list(FAULTS))
@@ -146,7 +146,7 @@ def last_of(name: str) -> LastAdditionForm:
 
 @pytest.mark.parametrize("name", mostly_long([LAST, LAST_F16], [LAST]))
 def test_a_last_addition_is_proved(name: str) -> None:
-    assert not open_lemmas(deduced_last_addition(last_of(name)))
+    assert not open_lemmas(derive_last_addition(last_of(name)))
 
 
 @pytest.mark.parametrize("name", [LAST, LAST_F16])
@@ -161,7 +161,7 @@ def test_a_fault_in_a_last_addition_is_refused(name: str) -> None:
         replace(form, result=substitute([form.result], {form.c: form.c ^ 1})[0]),
         replace(form, guard=const(0, 1)),
     ):
-        assert open_lemmas(deduced_last_addition(faulty))
+        assert open_lemmas(derive_last_addition(faulty))
 
 
 @pytest.mark.slow

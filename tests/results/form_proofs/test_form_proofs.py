@@ -61,7 +61,7 @@ def test_the_checker_of_certificates_takes_every_step() -> None:
     model = two_lanes()
     form = float_form(model)
     assert form is not None
-    goal, proof = float_form_proof.deduced(model, form).certificate()
+    goal, proof = float_form_proof.derive_proof(model, form).certificate()
     formulas: list[Term] = []
     check(goal, proof, formulas.append)
     assert len(formulas) > 100
@@ -79,7 +79,7 @@ def test_the_checker_takes_every_step_of_exact_sums() -> None:
     assert isinstance(model, IeeeDotAdd)
     form = exact_form(model)
     assert form is not None
-    goal, proof = exact_form_proof.deduced(model, form).certificate()
+    goal, proof = exact_form_proof.derive_proof(model, form).certificate()
     formulas: list[Term] = []
     check(goal, proof, formulas.append)
     assert len(set(formulas)) > 100
@@ -125,7 +125,7 @@ def test_a_faulty_form_has_no_certificate(tmp_path: Path) -> None:
     form = last_addition_form(model)
     assert form is not None
     faulty = replace(form, result=form.result ^ 1)
-    proof = FormProof("a fault", ("", ""), None, lambda: float_form_proof.deduced_last_addition(faulty))
+    proof = FormProof("a fault", ("", ""), None, lambda: float_form_proof.derive_last_addition(faulty))
     written = Certificates(tmp_path).add(*proof.certificate("a unit"))
     assert written.path is None and "sat" in written.why
 
@@ -135,7 +135,7 @@ def test_a_faulty_form_has_no_certificate(tmp_path: Path) -> None:
 def test_what_is_kept_is_proved_again(name: str, digests: tuple[str, str]) -> None:
     """By a solver, and by a refutation of the clauses that is checked."""
     solving = Solving(SolvingOptions(timeout=300, confirm=True))
-    for lemma in proof_of(name, digests).deduced().lemmas.values():
+    for lemma in proof_of(name, digests).derive_proof().lemmas.values():
         if lemma.goal in REFUTED:
             continue
         answer = solving.ask(lemma.goal)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from form_proofs.deduction import NotDeduced
-from form_proofs.group_form_proof import deduced
+from form_proofs.deduction import ProofFailed
+from form_proofs.group_form_proof import derive_proof
 
 from tcsmt.language.terms import Term, const, substitute, total, umax
 from tcsmt.matrix_units.catalogue import row_named
@@ -33,8 +33,8 @@ def form_of(name: str) -> tuple[FusedDotAdd, GroupForm]:
 def proved(model: FusedDotAdd, form: GroupForm) -> bool:
     """Whether the argument goes through, and no lemma has a solution."""
     try:
-        lemmas = deduced(model, form).lemmas
-    except NotDeduced:
+        lemmas = derive_proof(model, form).lemmas
+    except ProofFailed:
         return False
     return all(map(refuted, lemmas))
 

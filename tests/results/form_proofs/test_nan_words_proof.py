@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from form_proofs.deduction import NotDeduced
-from form_proofs.nan_words_proof import deduced
+from form_proofs.deduction import ProofFailed
+from form_proofs.nan_words_proof import derive_proof
 
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import IeeeDotAdd
@@ -23,7 +23,7 @@ def both(name: str = "hopper/mma.m8n8k4.f64.f64.f64.f64") -> tuple[IeeeDotAdd, I
 def answers(model: IeeeDotAdd, plain: IeeeDotAdd) -> set[str]:
     """What a solver says of the lemmas."""
     solving = Solving()
-    return {solving.ask(lemma.goal).answer for lemma in deduced(model, plain).lemmas.values()}
+    return {solving.ask(lemma.goal).answer for lemma in derive_proof(model, plain).lemmas.values()}
 
 
 def test_every_such_unit_of_the_catalogue_is_proved() -> None:
@@ -64,5 +64,5 @@ def test_units_that_cannot_be_chained_so_are_refused() -> None:
         (model, plain.replace(k=2)),
         (plain.replace(c_format="f32"),) * 2,
     ):
-        with pytest.raises(NotDeduced):
-            deduced(*pair)
+        with pytest.raises(ProofFailed):
+            derive_proof(*pair)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TypeAlias
 
 import pytest
-from form_proofs.odd_form_proof import deduced
+from form_proofs.odd_form_proof import derive_proof
 
 from tcsmt.language.terms import Term, any_of, umax, var
 from tcsmt.matrix_units.arithmetic import native
@@ -28,18 +28,18 @@ Fault: TypeAlias = Callable[[OddForm], tuple[Term, Term]]
 @cache
 def usual() -> frozenset[Term]:
     """The lemmas of the right form."""
-    return frozenset(deduced(*form_of(UNIT)).lemmas)
+    return frozenset(derive_proof(*form_of(UNIT)).lemmas)
 
 
 def refused(form: OddForm, model: IeeeDotAdd | None = None) -> bool:
     """Whether it is not proved to be the unit's, or another model's; what the right form asks comes last."""
-    return answers.refused(lambda: deduced(model or form_of(UNIT)[0], form), usual())
+    return answers.refused(lambda: derive_proof(model or form_of(UNIT)[0], form), usual())
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", [UNIT, OTHER])
 def test_is_proved(name: str) -> None:
-    lemmas = deduced(*form_of(name)).lemmas
+    lemmas = derive_proof(*form_of(name)).lemmas
     assert [lemma.what for goal, lemma in lemmas.items() if not answers.refuted(goal)] == []
 
 

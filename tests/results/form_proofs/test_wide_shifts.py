@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from form_proofs.deduction import Deduction, NotDeduced
+from form_proofs.deduction import FormDerivation, ProofFailed
 from form_proofs.wide_shifts import HALVES, PLACE, ShiftedWord, chosen, free, shift_of_a_sum
 
 from tcsmt.language.run.exact import evaluate
@@ -17,7 +17,7 @@ WIDTH = 100
 
 @pytest.mark.slow
 def test_a_shift_of_a_sum_is_proved_and_holds() -> None:
-    proof = Deduction(())
+    proof = FormDerivation(())
     theorem = shift_of_a_sum(WIDTH, 2 * PLACE, proof)
     assert all(map(refuted, proof.lemmas)) and len(proof.lemmas) >= PLACE
     (says,) = theorem.facts
@@ -28,14 +28,14 @@ def test_a_shift_of_a_sum_is_proved_and_holds() -> None:
 
 
 def test_a_word_that_is_chosen_is_shifted_as_both_are() -> None:
-    proof, words = Deduction(()), (var("x", WIDTH), var("y", WIDTH))
+    proof, words = FormDerivation(()), (var("x", WIDTH), var("y", WIDTH))
     chosen(proof, var("which", 1), *words, var("place", PLACE))
     assert all(map(refuted, proof.lemmas))
 
 
-def normalised(places: int) -> tuple[Deduction, ShiftedWord]:
+def normalised(places: int) -> tuple[FormDerivation, ShiftedWord]:
     """An integer of 53 bits that is normalised, and the argument. places: that a shift has more."""
-    proof, source, grid = Deduction(()), var("integer", 53), var("grid", PLACE)
+    proof, source, grid = FormDerivation(()), var("integer", 53), var("grid", PLACE)
     first = ShiftedWord(source, grid.zext(16) + places, 2200)
     proof.lemma("itself", first.word.eq(first.word))
     last, _ = first.normalised(proof, first.word, source, grid)
@@ -67,5 +67,5 @@ def test_only_what_is_no_constant_is_free() -> None:
 
 def test_a_word_that_is_not_known_to_be_the_integer_is_not_normalised() -> None:
     first = ShiftedWord(var("integer", 53), var("grid", PLACE).zext(16) + 64, 200)
-    with pytest.raises(NotDeduced):
-        first.normalised(Deduction(()), var("start", 200), var("integer", 53), var("grid", PLACE))
+    with pytest.raises(ProofFailed):
+        first.normalised(FormDerivation(()), var("start", 200), var("integer", 53), var("grid", PLACE))

@@ -67,7 +67,7 @@ def test_gaps_are_closed_or_equal(tmp_path: Path) -> None:
     made = audit_of(row, vectors_for(row, 40))
     with verdicts_in(tmp_path / "a.json") as store:
         found = gaps(made, store, ASKING)
-    assert {gap.pair for gap in found} == set(made.untold())
+    assert {gap.pair for gap in found} == set(made.undistinguished())
     verdicts = {made.hypotheses[gap.pair[1]].name: gap.verdict for gap in found if gap.pair[0] == 0}
     assert verdicts["zero_exponent = -126"] == "equal"
     assert "open" in verdicts.values()
@@ -92,7 +92,7 @@ def test_pairs_without_a_verdict_are_tried_on_known_inputs(
     def silent(pairs: Sequence[Pair], *_: object) -> dict[str, dict[str, Any]]:
         return {pair.key: without_verdict(pair, "silent") for pair in pairs}
 
-    monkeypatch.setattr(audit, "settle", silent)
+    monkeypatch.setattr(audit, "decide_cached", silent)
     with verdicts_in(tmp_path / "a.json") as store:
         found = gaps(made, store, ASKING)
     opened = [gap for gap in found if gap.verdict == "open"]
@@ -128,7 +128,7 @@ def test_recorded_vectors(measured_data: Path) -> None:
     row, vectors = gathered([path], None)
     assert (row.name, len(vectors)) == (VOLTA, 2500)
     made = audit_of(row, vectors)
-    open_ones = {made.hypotheses[j].parameter for i, j in made.untold() if i == 0}
+    open_ones = {made.hypotheses[j].parameter for i, j in made.undistinguished() if i == 0}
     assert {"zero_exponent", "flush_inputs", "flush_outputs", "negative_zero", "nan"} <= open_ones
     assert not open_ones & {"fraction_bits", "n_fma", "products", "rounding", "alignment"}
     # the unit's words are what was measured: results are not read, and yet right
@@ -159,7 +159,7 @@ def test_captures_leave_open_what_the_vectors_decide(
     rows do not exclude gives the other word on it."""
     row, vectors = gathered([unit_data / f"{captured}.json"], row_named(unit))
     made = audit_of(row, vectors)
-    left = {j for i, j in made.untold() if i == 0}
+    left = {j for i, j in made.undistinguished() if i == 0}
     asked = json.loads((unit_data / "rdna_undecided.json").read_text())["rows"]
     asked = [one for one in asked if f"{one['arch']} {one['in_format']} {one['out_format']}" == about]
     assert len(asked) == count

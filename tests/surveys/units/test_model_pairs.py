@@ -83,7 +83,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def run(path: Path, *pairs: Pair, asking: SolvingOptions = ASKING) -> dict[str, dict[str, Any]]:
     with verdicts_in(path) as store:
-        return model_pairs.settle(pairs, store, asking)
+        return model_pairs.decide_cached(pairs, store, asking)
 
 
 #: What the first run stores: every test begins with it.

@@ -45,12 +45,14 @@ def test_the_fewest_exclude_what_all_do() -> None:
     assert len(few) < 20
     assert few.vectors.names[0].startswith("deciding: not ")
     again = audit_of(unit, few.vectors)
-    assert again.untold() == whole.untold()
+    assert again.undistinguished() == whole.undistinguished()
     assert few.excluded == sum((words != again.words[0]).any() for words in again.words)
     # each of them is needed: without it, two hypotheses are not told apart
     for number in range(len(few)):
         rest = np.delete(again.words, number, axis=1)
-        assert any((rest[i] == rest[j]).all() for i, j in again.pairs if (i, j) not in whole.untold())
+        assert any(
+            (rest[i] == rest[j]).all() for i, j in again.pairs if (i, j) not in whole.undistinguished()
+        )
 
 
 @pytest.mark.parametrize("kind", ["edge", "random"])

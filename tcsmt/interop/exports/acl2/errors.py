@@ -75,7 +75,7 @@ def _comparison(path: Path, statement: TheoremStatement) -> StatementBook:
     if not (same and (max(words.counts) == 1 or splits[0] == splits[1])):
         raise InvalidProof("the two recipes do not split their inputs into the same words")
     events = [*words.domain_events(), *first.events(), *second.events(), *words.split(None)]
-    events += words.never_worse(second)
+    events += words.prove_not_less_accurate(second)
     return _book(path, statement, [first.unit, second.unit], events, words.inhabitant)
 
 

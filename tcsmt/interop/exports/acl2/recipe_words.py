@@ -282,7 +282,7 @@ class RecipeWords:
             ),
         ]  # fmt: skip
 
-    def never_worse(self, other: RecipeFunctions) -> list[BookEvent]:
+    def prove_not_less_accurate(self, other: RecipeFunctions) -> list[BookEvent]:
         """Prove that the error is never larger than that of another recipe, which has the same words."""
 
         def compared(results: Sequence[str], terms: Sequence[str]) -> str:

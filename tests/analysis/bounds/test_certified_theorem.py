@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tcsmt.analysis.bounds.argued import CertifiedTheorem, Derived
+from tcsmt.analysis.bounds.certified_theorem import CertifiedTheorem, Conclusion
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.lemma_chain import LemmaChain
 from tcsmt.language.terms import var
@@ -23,7 +23,7 @@ from tcsmt.support.errors import InternalError, Malformed
 pytest.importorskip("pysolvers", reason="python-sat is not installed")
 
 
-def below(chain: LemmaChain, about: Mapping[str, Any], *, share: Fraction | None = None) -> Derived:
+def below(chain: LemmaChain, about: Mapping[str, Any], *, share: Fraction | None = None) -> Conclusion:
     """No word of 8 bits is above ``most``; a half and a share make the limit."""
     if about["most"] > 300:
         raise Unbounded("too many")
@@ -37,7 +37,7 @@ def below(chain: LemmaChain, about: Mapping[str, Any], *, share: Fraction | None
 
 KIND = CertifiedTheorem(
     "{most} and {limit}", "words", {"most": "number", "limit": "fraction"}, ("share",),
-    about="below", argue=below,
+    about="below", derive=below,
 )  # fmt: skip
 
 

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.interface.api.stored_products import stored_product
-from tcsmt.interface.api.taking import (
+from tcsmt.interface.api.matching import (
     BlockScales,
     formats_in,
     formats_of,
     kernel_for_operands,
     rows_for_operands,
 )
+from tcsmt.interface.api.stored_products import stored_product
 from tcsmt.interface.api.units import side_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words

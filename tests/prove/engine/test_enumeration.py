@@ -14,8 +14,8 @@ from tcsmt.language.run.sums import LlvmSums
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.formats import IntegerFormat
 from tcsmt.matrix_units.models.circuit import Circuit
-from tcsmt.prove.engine import enumerating
-from tcsmt.prove.engine.enumerating import LAYOUT, Enumeration
+from tcsmt.prove.engine import enumeration
+from tcsmt.prove.engine.enumeration import LAYOUT, Enumeration
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, difference
 from tcsmt.support.checkpoint import Checkpoint
@@ -63,8 +63,8 @@ def asked(one: str, two: str, domain: Domain | None = None) -> Question:
 def sorting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Points in one piece, by one code; or in small portions, with code for each sort."""
     if request.param == "sorted":
-        monkeypatch.setattr(enumerating, "_FREQUENT", 0)
-        monkeypatch.setattr(enumerating, "_PORTION", 40)
+        monkeypatch.setattr(enumeration, "_FREQUENT", 0)
+        monkeypatch.setattr(enumeration, "_PORTION", 40)
 
 
 @pytest.mark.usefixtures("sorting")
@@ -123,7 +123,7 @@ def test_classes() -> None:
 
 def test_back_ends_that_disagree_are_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Code that is wrong is no proof."""
-    monkeypatch.setattr(enumerating, "LlvmSums", Wrong)
+    monkeypatch.setattr(enumeration, "LlvmSums", Wrong)
     with pytest.raises(InternalError, match="do not give the same sums"):
         Enumeration(asked(FACTORS, EXPANDED)).run()
 
@@ -137,11 +137,11 @@ class Wrong(LlvmSums):
 
 
 def test_interrupted_runs_go_on_from_their_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enumerating, "_PORTION", 7)
+    monkeypatch.setattr(enumeration, "_PORTION", 7)
     looked: list[int] = []
     look = Enumeration._look
 
-    def watched(self: Enumeration, kernels: enumerating._Kernels, at: int) -> dict[str, int] | None:
+    def watched(self: Enumeration, kernels: enumeration._Kernels, at: int) -> dict[str, int] | None:
         looked.append(at)
         return look(self, kernels, at)
 
@@ -164,16 +164,16 @@ def test_interrupted_runs_go_on_from_their_file(tmp_path: Path, monkeypatch: pyt
 
 
 def test_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enumerating, "_PORTION", 9)
-    monkeypatch.setattr(enumerating, "_FREQUENT", 100)
+    monkeypatch.setattr(enumeration, "_PORTION", 9)
+    monkeypatch.setattr(enumeration, "_FREQUENT", 100)
     assert Enumeration(asked(ADDED, CARRIED)).run(jobs=3).answer == "unsat"
     assert Enumeration(asked(MAC, needle(15, 14, 13))).run(jobs=3).values == {"a0": 15, "b0": 14, "c": 13}
 
 
 def test_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enumerating, "MOST", 4095)
+    monkeypatch.setattr(enumeration, "MOST", 4095)
     with pytest.raises(TcsmtError, match=r"4.1e\+03 rows .*256 of a0 b0 x 16 of c.*at most 4.1e\+03 are run"):
         Enumeration(asked(FACTORS, EXPANDED))
-    monkeypatch.setattr(enumerating, "_WIDEST", 3)
+    monkeypatch.setattr(enumeration, "_WIDEST", 3)
     with pytest.raises(TcsmtError, match="has 4 bits: inputs of up to 3 bits are run"):
         Enumeration(asked(FACTORS, EXPANDED))

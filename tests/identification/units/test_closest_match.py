@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tcsmt.identification.units.resemblance import resemblance
+from tcsmt.identification.units.closest_match import closest_match
 from tcsmt.interface.api.implementations import given_asked
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named
@@ -122,7 +122,7 @@ def test_usual_ways_to_write_a_dot_product_are_named(
 ) -> None:
     """Products of FP16 words are exact in FP32, so that fused multiply-adds are the same function."""
     ask = quiet(function)
-    found = resemblance(VOLTA.model, EDGES, ask(EDGES), ask, 1)
+    found = closest_match(VOLTA.model, EDGES, ask(EDGES), ask, 1)
     assert found.texts[: len(texts)] == texts
     others = ("rounded to f64", "rounded once to f64")  # twice rounded: inputs that show it are rare
     assert all(any(one in text for one in others) for text in found.texts[len(texts) :])
@@ -139,7 +139,7 @@ def test_fused_multiply_adds_are_told_from_rounded_products() -> None:
         box = chain(m,
             method=method, product_format=of_product, sum_format=m.d_format,
         )  # fmt: skip
-        found = resemblance(m, rows, run_words(box, rows), asked(box), 1)
+        found = closest_match(m, rows, run_words(box, rows), asked(box), 1)
         (text,) = found.texts
         assert text.startswith("a chain of fused" if method == "fma" else "IEEE additions in f32, in order")
         assert found.nans
@@ -152,7 +152,7 @@ def test_other_roundings_and_orders_are_found_among_the_hypotheses() -> None:
         method="pairwise", product_format=m.d_format, sum_format=m.d_format, rounding=ROUNDINGS["RTZ"],
         order=(0, 2, 1, 3), flush_outputs=True,
     )  # fmt: skip
-    found = resemblance(m, EDGES, run_words(box, EDGES), asked(box), 1)
+    found = closest_match(m, EDGES, run_words(box, EDGES), asked(box), 1)
     assert "in pairs, in the order k0, k2, k1, k3, c added last, sums rounded RTZ" in found.texts[0]
     assert "subnormal results flushed to zero" in found.texts[0]
 
@@ -161,7 +161,7 @@ def test_other_roundings_and_orders_are_found_among_the_hypotheses() -> None:
 def test_two_changed_parameters_are_named() -> None:
     assert isinstance(VOLTA.model, FusedDotAdd)
     box = VOLTA.model.replace(fraction_bits=24, rounding=ROUNDINGS["RNE"])
-    found = resemblance(VOLTA.model, EDGES, run_words(box, EDGES), asked(box), 1)
+    found = closest_match(VOLTA.model, EDGES, run_words(box, EDGES), asked(box), 1)
     assert found.texts[0] == "this unit with fraction_bits = 24, rounding = RNE"
 
 
@@ -172,17 +172,17 @@ def test_functions_that_resemble_nothing_are_not_named() -> None:
         found[(words.c >> 1) % 64 == 3] ^= 1
         return found
 
-    found = resemblance(VOLTA.model, EDGES, mostly(EDGES), mostly, 1)
+    found = closest_match(VOLTA.model, EDGES, mostly(EDGES), mostly, 1)
     assert not found.texts
     assert found.near is not None
     text, rows = found.near
     assert text == "IEEE additions in f32, in order, k0 first, from c on"
     assert 0.9 * found.rows < rows < found.rows
-    strange = resemblance(VOLTA.model, EDGES, EDGES.c ^ EDGES.a[:, 0], None, 1)
+    strange = closest_match(VOLTA.model, EDGES, EDGES.c ^ EDGES.a[:, 0], None, 1)
     assert (strange.texts, strange.near) == ((), None)
 
 
 def test_recorded_answers_alone() -> None:
-    found = resemblance(VOLTA.model, EDGES, quiet(in_pairs)(EDGES), None, 1)
+    found = closest_match(VOLTA.model, EDGES, quiet(in_pairs)(EDGES), None, 1)
     assert "IEEE additions in f32 in pairs, neighbouring lanes first, c added last" in found.texts
     assert found.rows == len(EDGES.c)

@@ -17,8 +17,8 @@ from tcsmt.prove.certificates.derivation import Close, check
 from tcsmt.prove.engine.engine import Decision, compare_models, question_of_models
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.proof_steps import Lemmas, Proving
+from tcsmt.prove.engine.sat_sweeping import Ranges
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.engine.sweeping import Ranges
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
 from tests.oracles import btor2

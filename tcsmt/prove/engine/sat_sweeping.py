@@ -44,7 +44,7 @@ from tcsmt.prove.engine.candidate_equalities import (
     values_of,
 )
 from tcsmt.prove.engine.limb_words import LimbWords
-from tcsmt.prove.engine.proof_steps import CountedAnswer, Proving
+from tcsmt.prove.engine.proof_steps import LemmaAnswer, Proving
 from tcsmt.prove.engine.solvers.run import spent
 from tcsmt.prove.engine.stage_by_stage import attempts, freed_words
 from tcsmt.prove.engine.witnesses import Replayed, replayed
@@ -244,7 +244,7 @@ class Sweeping:
         return lemma.holds
 
     def _merge(
-        self, node: Term, theirs: Term, ours: Term, how: str, close: Close, lemma: CountedAnswer
+        self, node: Term, theirs: Term, ours: Term, how: str, close: Close, lemma: LemmaAnswer
     ) -> None:
         proving = self.proving
         proving.proved(f"word {len(proving.steps)}: {node.op} of {node.width} bits", how, lemma)

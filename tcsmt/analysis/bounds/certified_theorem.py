@@ -21,7 +21,7 @@ from tcsmt.prove.statements.verdict import Certified
 from tcsmt.support.errors import InternalError, Malformed, TcsmtError, TooLarge
 
 #: What the lemmas of an argument come to, by the keys of the statement.
-Derived = Mapping[str, Any]
+Conclusion = Mapping[str, Any]
 #: The values of a statement about an algorithm on a domain, and how they are said.
 OF_ALGORITHM = {"algorithm": "text", "k": "number", "domain": "domain", "unit": "model"}
 WHERE = "K = {k}, where a, b and c have {domain}"
@@ -31,27 +31,27 @@ WHERE = "K = {k}, where a, b and c have {domain}"
 class CertifiedTheorem(Theorem):
     """A kind of statement with its argument.
 
-    about: its name. argue: goes through the argument for a statement's values, proves the goals in a chain,
+    about: its name. derive: goes through the argument for a statement's values, proves the goals in a chain,
     and returns the numbers that it starts from and comes to, which are those of the statement. It raises
     :class:`.InvalidProof` or :class:`.Unbounded`, with the reason, where the lemmas do not suffice.
     """
 
     about: str = field(kw_only=True)
-    argue: Callable[..., Derived] = field(kw_only=True)
+    derive: Callable[..., Conclusion] = field(kw_only=True)
 
     def certify(
         self, certificates: Certificates, title: str, values: Mapping[str, Any], **choices: Any
     ) -> Certified:
         """Write the certificate of a statement, or note why there is none.
 
-        choices: what ``argue`` takes besides, where a statement that is written has a choice.
+        choices: what ``derive`` takes besides, where a statement that is written has a choice.
         Raises :class:`.InternalError` where the lemmas come to other numbers.
         """
         record = {"about": self.about, "title": title}
         record |= {key: _written(kind, values[key], certificates) for key, kind in self.values.items()}
         chain = LemmaChain(certificates.lemma)
         try:
-            derived = self.argue(chain, values, **choices)
+            derived = self.derive(chain, values, **choices)
         except (InvalidProof, Unbounded) as why:
             return certificates.failed(title, str(why))
         if fault := _fault(derived, values, [key for key in derived if key in values]):
@@ -67,7 +67,7 @@ class CertifiedTheorem(Theorem):
         """
         chain = LemmaChain(files.check)
         try:
-            derived = self.argue(chain, values)
+            derived = self.derive(chain, values)
         except Unbounded as why:
             raise InvalidProof(str(why)) from None
         except (Malformed, TooLarge):
@@ -83,7 +83,7 @@ def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, TcsmtError) else f"{type(error).__name__}: {error}"
 
 
-def _fault(derived: Derived, values: Mapping[str, Any], keys: Iterable[str]) -> str:
+def _fault(derived: Conclusion, values: Mapping[str, Any], keys: Iterable[str]) -> str:
     """Return which of these numbers of a statement is not the one that the lemmas prove, if any."""
     for key in keys:
         if (proved := derived.get(key)) != (stated := values.get(key)):

@@ -44,7 +44,7 @@ _WIDE = ("f32", "f64")
 
 
 @dataclass(frozen=True)
-class Resemblance:
+class ClosestMatch:
     """An explanation of all of some answers.
 
     texts: what does, the simplest first; more: how many others do, and are not described. rows: how many they
@@ -59,14 +59,16 @@ class Resemblance:
     near: tuple[str, int] | None = None
 
 
-def resemblance(model: Model, known_rows: Words, answers: Array, ask: Ask | None, seed: int) -> Resemblance:
+def closest_match(
+    model: Model, known_rows: Words, answers: Array, ask: Ask | None, seed: int
+) -> ClosestMatch:
     """Return what gives the answers to these rows (words of D), and to some that are asked.
 
     model: the unit that was expected. ask: None where there are recorded answers alone. known_rows: unsigned
     integers, a, b (rows, k), c (rows,). answers: unsigned integers (rows,).
     """
     if model.scales:
-        return Resemblance((), 0, len(answers), False)
+        return ClosestMatch((), 0, len(answers), False)
     rows, words = known_rows, answers
     if ask is not None:
         more = _asked(model, np.random.default_rng([seed, 2]))
@@ -75,7 +77,7 @@ def resemblance(model: Model, known_rows: Words, answers: Array, ask: Ask | None
     # the asked rows first: they decide most
     order = np.roll(np.arange(len(words)), len(words) - len(answers))
     ordered = _Given(model, rows.map(lambda part: part[order]), words[order])
-    return ordered.resemblance()
+    return ordered.closest_match()
 
 
 def _asked(model: Model, random: np.random.Generator) -> Words:
@@ -122,7 +124,7 @@ class _Given:
         self.questions = Questions(*(part.astype(np.uint64) for part in rows.parts[:3]))
         self.answers = _one_nan(model.d_format, answers)
 
-    def resemblance(self) -> Resemblance:
+    def closest_match(self) -> ClosestMatch:
         """Programs' sums first; a unit with changed parameters where none of them gives all answers."""
         texts_found: list[_Found] = []
         near: list[tuple[int, str]] = []
@@ -137,10 +139,10 @@ class _Given:
             words = texts_found[0].words
             nans = words is not None and bool((words == self.exact).all())
             shown = tuple(entry.text for entry in texts_found[:_DESCRIBED])
-            return Resemblance(shown, len(texts_found) - len(shown), len(self.answers), nans)
+            return ClosestMatch(shown, len(texts_found) - len(shown), len(self.answers), nans)
         count, text = max(near, key=lambda entry: entry[0], default=(0, ""))
         enough = 2 * count > len(self.answers)
-        return Resemblance((), 0, len(self.answers), False, (text, count) if enough else None)
+        return ClosestMatch((), 0, len(self.answers), False, (text, count) if enough else None)
 
     def _filtered(self, kind: Hypotheses, table: Table, numbers: Array, *, signs: bool = True) -> Table:
         """Return the rows of a table that explain the answers of these numbers; signs: of zeros, too."""
