@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from tcsmt.interface.api.kernel_diff import KernelDiff, kernel_diff
     from tcsmt.interface.api.kernel_identify import KernelIdentified, kernel_identify
     from tcsmt.interface.api.kernel_invariant import KernelInvariant, kernel_invariant
+    from tcsmt.interface.api.kernel_read import CompiledKernel, kernel_read
     from tcsmt.interface.api.kernel_tree import KernelTree, kernel_tree
     from tcsmt.interface.api.kernels import epilogue, gemm, reduction
     from tcsmt.interface.api.links import Links, PageLink, links
@@ -101,6 +102,7 @@ _HOMES = {
     **dict.fromkeys(("KernelDiff", "kernel_diff"), "tcsmt.interface.api.kernel_diff"),
     **dict.fromkeys(("KernelIdentified", "kernel_identify"), "tcsmt.interface.api.kernel_identify"),
     **dict.fromkeys(("KernelInvariant", "kernel_invariant"), "tcsmt.interface.api.kernel_invariant"),
+    **dict.fromkeys(("CompiledKernel", "kernel_read"), "tcsmt.interface.api.kernel_read"),
     **dict.fromkeys(("KernelTree", "kernel_tree"), "tcsmt.interface.api.kernel_tree"),
     **dict.fromkeys(("epilogue", "gemm", "reduction"), "tcsmt.interface.api.kernels"),
     **dict.fromkeys(("Probe", "ProbeAnswers", "probe"), "tcsmt.interface.api.probe"),
@@ -128,6 +130,7 @@ __all__ = [
     "ClaimsReport",
     "Closeness",
     "Comparison",
+    "CompiledKernel",
     "Domain",
     "Epilogue",
     "Explanation",
@@ -183,6 +186,7 @@ __all__ = [
     "kernel_diff",
     "kernel_identify",
     "kernel_invariant",
+    "kernel_read",
     "kernel_tree",
     "links",
     "page",

@@ -12,6 +12,7 @@ import pytest
 
 import tcsmt
 import tcsmt.testing
+from tests.support.compiled import TEXTS
 
 __all__ = ["CALLS", "H100", "SLOW", "A", "product", "refused"]
 
@@ -103,6 +104,9 @@ CALLS: dict[str, Call] = {
     ),
     "tcsmt.kernel_invariant": lambda f: tcsmt.kernel_invariant(
         "volta", "chained,split-k:2", k=8, narrow=False, options=OPTIONS
+    ),
+    "tcsmt.kernel_read": lambda f: tcsmt.kernel_read(
+        TEXTS / "f16_sm80.ptx", ["A", "B", "D", 64, 64, 32, 32, 64, 64]
     ),
     "tcsmt.kernel_tree": lambda f: tcsmt.kernel_tree("h100+split-k:2", 32, shape=(2, 2)),
     "tcsmt.links": lambda f: tcsmt.links(

@@ -12,7 +12,7 @@ from tcsmt.interface.api.terminal import TcsmtError, interrupted_once, progress_
 from tcsmt.interface.cli.declared import DeclaredCall, declared
 from tcsmt.interface.cli.lazy import Lazy
 from tcsmt.interface.cli.names import UNIT
-from tcsmt.interface.cli.parameters import ARRAY, PATH, function_named
+from tcsmt.interface.cli.parameters import ARRAY, COMMAS, PATH, function_named
 from tcsmt.interface.cli.printing import answer, echo_json, link_options, links_wanted
 
 _GROUPS = {
@@ -20,6 +20,7 @@ _GROUPS = {
         "invariant": "Which reductions give the same bits?",
         "tolerance": "How far can a product be from the exact one?",
         "tree": "In which order does a matrix product add up?",
+        "read": "What does a compiled kernel compute?",
     },
     "Recorded results": {
         "identify": "Which kernels give a product bit for bit?",
@@ -32,7 +33,7 @@ _GROUPS = {
     cls=Lazy,
     package=__package__,
     groups=_GROUPS,
-    modules={"kernel": "invariant tolerance tree identify diff"},
+    modules={"kernel": "invariant tolerance tree read identify diff"},
 )
 def kernel() -> None:
     """Ask about matrix products as kernels compute them: a unit, a reduction, an epilogue.
@@ -43,6 +44,7 @@ def kernel() -> None:
       tcsmt kernel invariant h100 --reductions chained,split-k:2
       tcsmt kernel tolerance h100+split-k:2 --a A.npy --b B.npy
       tcsmt kernel tree --python numpy:matmul --k 256
+      tcsmt kernel read matmul.ptx --arguments A,B,D,64,64,64,64,64,64 --output matmul.toml
       tcsmt kernel diff --a A.npy --b B.npy --left D1.npy --right D2.npy
     """
 
@@ -213,3 +215,30 @@ def tree(call: DeclaredCall, function: str | None, kernel: str | None, as_json: 
         raise click.UsageError("give one of --python and --kernel")
     multiply = str(kernel) if function is None else function_named(function)
     answer(call.with_progress(lines=False, multiply=multiply), as_json=as_json)
+
+
+@declared(
+    "kernel_read.kernel_read", file=("FILE.ptx", PATH), arguments=("--arguments A,B,D,64,...", COMMAS),
+    target="GPU", kernel="NAME", element="N", block="X Y Z", grid="X Y Z", threads="X Y Z",
+)  # fmt: skip
+@click.option("--output", type=PATH, metavar="FILE.toml", help="Write the program here.")
+def read(call: DeclaredCall, output: Path | None, as_json: bool) -> None:
+    """Read a compiled kernel (PTX) to a program: what an element of its result is, step by step.
+
+    Runs one block of the kernel on the arguments that are given, without a GPU, and follows one element back:
+    which words meet in which instruction, in which order of K, what is converted, added and stored. What the
+    text leaves open to the GPU's assembler is listed as a freedom. An instruction that is not known with all
+    of its modifiers, a branch or address that depends on numbers, and a race in shared memory are errors,
+    which name the line and the line of its source. The file that --output writes is a unit: FILE.toml@K.
+
+    \b
+    Examples:
+      tcsmt kernel read matmul.ptx --arguments A,B,D,64,64,64,64,64,64
+      tcsmt kernel read matmul.ptx --arguments A,B,D,64,64,64,64,64,64 --target h100 --output matmul.toml
+    """
+    result = call()
+    if output is not None:
+        if output.suffix != ".toml":
+            raise TcsmtError(f"--output {output}: the name must end in .toml")
+        result.save(output)
+    answer(result, as_json=as_json)

@@ -1,0 +1,174 @@
+"""Compiled kernels read to programs: ``tcsmt.kernel_read``."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tcsmt.interop.compiled.reading import ElementRead, run_kernel
+from tcsmt.matrix_units.arithmetic.formats import format_named
+from tcsmt.matrix_units.resolve import resolve
+from tcsmt.programs.written.grammar import program_of
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.escaping import comment
+from tcsmt.support.files import replace_text
+from tcsmt.support.floats import ieee_floats
+from tcsmt.support.results import Result
+from tcsmt.support.text import counted
+
+__all__ = ["CompiledKernel", "kernel_read"]
+
+#: PTX ISA: NaN results of arithmetic and conversions are canonical, all bits set but the sign.
+_NANS = "ones:f16:bf16:f32"
+
+
+@dataclass(frozen=True, repr=False)
+class CompiledKernel(Result):
+    """What a compiled kernel computes for one element of its result, as a program; print it.
+
+    file: that was read. element: the program, and what it was read of.
+    """
+
+    file: str
+    element: ElementRead
+
+    @property
+    def k(self) -> int:
+        """Return how many products the element has: for this K the program was read."""
+        return self.element.text.along["A"].count
+
+    @property
+    def freedoms(self) -> tuple[str, ...]:
+        """Return what the text leaves open, by name: a program needs a choice for each."""
+        return tuple(self.element.text.freedoms)
+
+    def as_toml(self) -> str:
+        """Return the file of the program, which is a unit wherever units are named: ``FILE.toml@K``."""
+        text = self.element.text
+        said = {
+            "title": f"{self.element.kernel}, compiled for {self.element.target}",
+            "source": f"{comment(Path(self.file).name)}, {self.element.line}",
+            "note": f"read for K = {self.k}, of {self._what}",
+            "a_format": text.formats["A"], "b_format": text.formats["B"], "c_format": text.formats["c"],
+            "nan": _NANS,
+        }  # fmt: skip
+        lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in said.items()]
+        lines += ["program = '''", *text.lines, "'''"]
+        others = {name: fmt for name, (fmt, _) in text.inputs.items() if name != "c"}
+        if others:
+            lines += ["[inputs]", *(f'{name} = "{fmt}"' for name, fmt in others.items())]
+        lines += ["[units]", *(f'{short} = "{unit}"' for short, unit in text.units.items())]
+        return "\n".join(lines) + "\n"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file of the program."""
+        replace_text(Path(path), self.as_toml())
+
+    @property
+    def _what(self) -> str:
+        return f"{self.element.result}[{self.element.element}]"
+
+    def _facts(self) -> dict[str, Any]:
+        text = self.element.text
+        return {
+            "kernel": self.element.kernel,
+            "target": self.element.target,
+            "result": self.element.result,
+            "element": self.element.element,
+            "stored": self.element.line,
+            "k": self.k,
+            "formats": dict(text.formats),
+            "words": {
+                name: {"first": one.first, "stride": one.stride, "count": one.count}
+                for name, one in text.along.items()
+            },
+            "inputs": {name: {"format": fmt, "first": at} for name, (fmt, at) in text.inputs.items()},
+            "units": dict(text.units),
+            "program": list(text.lines),
+            "freedoms": dict(text.freedoms),
+        }
+
+    def _lines(self) -> Iterator[str]:
+        text = self.element.text
+        what = f"{self._what}, stored at {self.element.line}"
+        yield f"# {self.element.kernel}, compiled for {self.element.target}: {what}"
+        for name, one in text.along.items():
+            words = f"{counted(one.count, 'word')} of {text.formats[name]}"
+            yield f"# {name}: {words} from byte {one.first} on, every {one.stride} bytes"
+        for name, (fmt, at) in text.inputs.items():
+            yield f"# {name}: one word of {fmt} at byte {at}"
+        for short, unit in text.units.items():
+            yield f"# {short}: {unit}"
+        yield from text.lines
+        for name, count in text.freedoms.items():
+            yield f"# freedom {name}: {counted(count, 'alternative')}"
+
+    @property
+    def _title(self) -> str:
+        return f"{self.element.kernel}: {self._what}, K = {self.k}"
+
+
+@ieee_floats
+def kernel_read(
+    file: str | os.PathLike[str],
+    arguments: Sequence[str | int],
+    *,
+    target: str | None = None,
+    kernel: str | None = None,
+    element: int | None = None,
+    block: tuple[int, int, int] = (0, 0, 0),
+    grid: tuple[int, int, int] | None = None,
+    threads: tuple[int, int, int] | None = None,
+) -> CompiledKernel:
+    """Read a compiled kernel (PTX) to a program: what one element of its result is computed from, and how.
+
+    One block of the kernel is run on the integers that are given, without a GPU; the element is then followed
+    back through registers and shared memory to the words of A and B. Every instruction has an exact meaning
+    or is refused, and so are branches, masks and addresses that depend on numbers, and reads of shared
+    memory that no barrier orders. Buffers are taken not to overlap.
+
+    Args:
+        file: A file of PTX, as Triton, nvcc or CuTe write it.
+        arguments: One for each parameter: an integer, 0x... with the bits of a float, or a name for a
+            pointer. A and B are what the matrix instructions multiply. Pointers at the end may be left out.
+        target: The GPU or architecture that runs it. [default: that of the text]
+        kernel: Name of the kernel. [default: the only one]
+        element: Number of the element in the buffer to which the kernel stores. [default: the first one that
+            the block stores]
+        block: The block that is run.
+        grid: How many blocks there are. [default: up to the one that is run]
+        threads: Threads of a block. [default: as the text says]
+
+    Raises :class:`tcsmt.TcsmtError`, which names the instruction, its line and the line of its source.
+    """
+    path = Path(file)
+    try:
+        ptx = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TcsmtError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    given = [str(argument) for argument in arguments]
+    try:
+        run = run_kernel(
+            ptx, given, name=kernel, target=target, threads=threads, block=block, grid=grid
+        )  # fmt: skip
+        read = run.read(element)
+    except TcsmtError as error:
+        raise TcsmtError(f"{path}: {error}") from None
+    found = CompiledKernel(str(path), read)
+    _check(found)
+    return found
+
+
+def _check(found: CompiledKernel) -> None:
+    """Read the program's text, so that what is written is a program."""
+    text = found.element.text
+    inputs = {"A": text.formats["A"], "B": text.formats["B"], "c": text.formats["c"]}
+    inputs |= {name: fmt for name, (fmt, _) in text.inputs.items()}
+    program_of(
+        "\n".join(text.lines), found.k, {name: format_named(fmt) for name, fmt in inputs.items()},
+        lambda name: resolve(text.units[name]).row.model, dict.fromkeys(text.freedoms, 0),
+    )  # fmt: skip

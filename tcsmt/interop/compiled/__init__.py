@@ -1,0 +1,1 @@
+"""Kernels as compilers write them (PTX): read to programs on units."""

@@ -1,0 +1,253 @@
+"""A block of threads that runs a kernel's instructions on concrete integers; numbers become events.
+
+All lanes run in lockstep. Whatever decides which instruction runs, and where memory is read or written, must
+be concrete: a branch, a guard or an address that depends on numbers is refused, and so is a branch that only
+some threads of the block take.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from tcsmt.interop.compiled.integers import cut
+from tcsmt.interop.compiled.matrix_forms import Fragments
+from tcsmt.interop.compiled.ptx_text import (
+    Operand,
+    PtxAddress,
+    PtxInstruction,
+    PtxKernel,
+    PtxNumber,
+    PtxRegister,
+    PtxSymbol,
+    PtxVector,
+)
+from tcsmt.interop.compiled.shared_memory import SharedMemory
+from tcsmt.interop.compiled.trace import LANES, ByteLanes, EventTrace, Lanes, Unread, Word
+from tcsmt.support.errors import TcsmtError, UnknownName
+
+#: Where shared memory begins: not at 0, and at a multiple of what any layout swizzles.
+_SHARED = 1 << 14
+#: Shared memory that is given to arrays without a size: the most that a block has.
+_DYNAMIC = 232448
+#: Instructions that are run, at most.
+_MOST_STEPS = 1 << 22
+_BUFFER_BITS = 40
+_WIDTHS = {"pred": 1, "b8": 8, "b16": 16, "b32": 32, "b64": 64}
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a kernel is launched. values: of its parameters, as bits; None: a pointer, or one that is not
+    given. block: the block that runs. grid: how many there are. threads: of a block.
+    """
+
+    values: Sequence[int | None]
+    block: tuple[int, int, int]
+    grid: tuple[int, int, int]
+    threads: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class StoredByte:
+    """A byte that a lane stored: its code, its place or the byte itself, and the instruction."""
+
+    code: int
+    index: int
+    instruction: PtxInstruction
+
+
+def pointer_to(parameter: int) -> int:
+    """Return the address that stands for a parameter that is a pointer."""
+    return (parameter + 1) << _BUFFER_BITS | 1 << (_BUFFER_BITS - 1)
+
+
+@dataclass
+class Machine:
+    """The state of a block. fragments: the unit of each matrix instruction, with the places of its elements.
+    stored: what was stored in each buffer, by the offset of the byte.
+    """
+
+    kernel: PtxKernel
+    launch: Launch
+    fragments: Callable[[PtxInstruction], Fragments]
+    trace: EventTrace = field(default_factory=EventTrace)
+    registers: dict[str, Word] = field(default_factory=dict)
+    stored: dict[int, dict[int, list[StoredByte]]] = field(default_factory=dict)
+    loaded: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.lanes = int(np.prod(self.launch.threads))
+        if not 1 <= self.lanes <= LANES:
+            raise TcsmtError(f"a block of {self.lanes} threads: must be from 1 to {LANES}")
+        self.threads = np.arange(self.lanes)
+        self.places: dict[str, int] = {}
+        end = _SHARED
+        for array in sorted(self.kernel.shared, key=lambda array: array.size == 0):
+            end += -end % max(array.align, 1024)
+            self.places[array.name] = end
+            end += array.size or _DYNAMIC
+        self.shared = SharedMemory(_SHARED, end - _SHARED, self.lanes)
+        self.at = 0
+        self.waiting: set[str] = set()
+        self.specials = self._specials()
+
+    def _specials(self) -> dict[str, Lanes]:
+        x, y, _ = self.launch.threads
+        found = {
+            "%tid.x": self.threads % x, "%tid.y": self.threads // x % y, "%tid.z": self.threads // (x * y),
+            "%laneid": self.threads % 32,
+        }  # fmt: skip
+        for name, three in (
+            ("%ntid", self.launch.threads), ("%ctaid", self.launch.block), ("%nctaid", self.launch.grid),
+        ):  # fmt: skip
+            found |= {f"{name}.{axis}": np.full(self.lanes, n) for axis, n in zip("xyz", three, strict=True)}
+        return {name: words.astype(np.uint64) for name, words in found.items()}
+
+    def run(self, table: Mapping[str, Meaning]) -> None:
+        """Run the kernel to its end. table: every instruction that is read, by its name with all modifiers.
+
+        Raises :class:`.TcsmtError`, which names the line: for an instruction that is not in the table whether
+        it would run or not.
+        """
+        for instruction in self.kernel.instructions:
+            if instruction.name not in table:
+                raise instruction.error(str(UnknownName("instruction", instruction.name, [*table])))
+        for _ in range(_MOST_STEPS):
+            if self.at >= len(self.kernel.instructions):
+                return
+            instruction = self.kernel.instructions[self.at]
+            self.at += 1
+            try:
+                mask = self._guard(instruction)
+                if mask is None or mask.any():
+                    table[instruction.name](self, instruction, mask)
+            except TcsmtError as wrong:
+                if str(wrong).startswith("line "):
+                    raise
+                raise instruction.error(str(wrong)) from None
+        raise TcsmtError(f"the kernel runs more than {_MOST_STEPS} instructions")
+
+    def _guard(self, instruction: PtxInstruction) -> Lanes | None:
+        if instruction.guard is None:
+            return None
+        mask = self.concrete(self.word(replace(instruction.guard, negated=False)), None, "the guard")
+        return np.asarray(mask == (0 if instruction.guard.negated else 1))
+
+    def word(self, operand: Operand) -> Word:
+        """Return the word of an operand in each lane."""
+        match operand:
+            case PtxRegister(name, negated):
+                if negated:
+                    raise TcsmtError(f"!{name}: only guards and selections are negated here")
+                if name in self.specials:
+                    return Word(self.specials[name])
+                if name in self.waiting:
+                    raise TcsmtError(f"{name} is read before wgmma.wait_group has waited for it")
+                if name not in self.registers:
+                    self.kernel.type_of(name)
+                    return Word(np.zeros(self.lanes, np.uint64), EventTrace.unwritten(self.lanes))
+                return self.registers[name]
+            case PtxNumber(bits):
+                return Word(np.full(self.lanes, bits, np.uint64))
+            case PtxSymbol(name) if name in self.places:
+                return Word(np.full(self.lanes, self.places[name], np.uint64))
+        raise TcsmtError(f"{getattr(operand, 'name', operand)}: an operand that is not read here")
+
+    def concrete(self, word: Word, mask: Lanes | None, what: str) -> Lanes:
+        """Return bits that hang on no number."""
+        if word.codes is not None:
+            codes = word.codes if mask is None else word.codes[mask]
+            if codes.any():
+                self.refuse(int(codes[codes != 0][0]), what)
+        return word.bits
+
+    def refuse(self, code: int, what: str) -> None:
+        """Raise an error for a code where an integer is needed."""
+        event, _ = self.trace.slots[code // LANES - 1]
+        why = f": {event.why}" if isinstance(event, Unread) else ""
+        raise TcsmtError(f"{what} depends on numbers that the kernel reads or computes{why}")
+
+    def write(self, operand: Operand, word: Word, mask: Lanes | None) -> None:
+        """Give a register its word in the lanes that run."""
+        if isinstance(operand, PtxSymbol) and operand.name == "_":
+            return
+        if not isinstance(operand, PtxRegister) or operand.name in self.specials:
+            raise TcsmtError("the result is not a register")
+        if operand.name in self.waiting:
+            raise TcsmtError(f"{operand.name} is written before wgmma.wait_group has waited for it")
+        bits, codes = cut(word.bits, self.width(operand)), word.codes
+        if mask is not None and not mask.all():
+            before = self.word(operand)
+            bits = np.where(mask, bits, before.bits)
+            if codes is not None or before.codes is not None:
+                pair = [np.zeros(self.lanes, np.int64) if c is None else c for c in (codes, before.codes)]
+                codes = np.where(mask, *pair)
+        if codes is not None and not codes.any():
+            codes = None
+        self.registers[operand.name] = Word(bits, codes)
+
+    def width(self, operand: Operand) -> int:
+        """Return the width of a register in bits."""
+        kind = self.kernel.type_of(operand.name) if isinstance(operand, PtxRegister) else ""
+        kind = re.sub("^[usf]", "b", kind)
+        if kind not in _WIDTHS:
+            raise TcsmtError(f"registers of type {kind or 'unknown'} are not read")
+        return _WIDTHS[kind]
+
+    def bytes(self, operand: Operand, size: int) -> ByteLanes:
+        """Return the lowest bytes of an operand."""
+        return self.trace.bytes_of(self.word(operand), size)
+
+    def address(self, operand: Operand, mask: Lanes | None) -> Lanes:
+        """Return the address in each lane, as signed integers."""
+        if not isinstance(operand, PtxAddress):
+            raise TcsmtError("an address is expected")
+        base = self.concrete(self.word(operand.base), mask, "the address")
+        return base.astype(np.int64) + operand.offset
+
+    def running(self, mask: Lanes | None) -> Lanes:
+        """Return the numbers of the lanes that run."""
+        return self.threads if mask is None else self.threads[mask]
+
+    def everyone(self, mask: Lanes | None) -> None:
+        """Refuse an instruction of all threads that only some run."""
+        if mask is not None and not mask.all():
+            raise TcsmtError("only some threads of the block run it")
+
+    def memory(self, addresses: Lanes, what: str) -> tuple[Lanes, Lanes]:
+        """Return the buffers and the offsets of addresses in global memory."""
+        buffers = (addresses >> _BUFFER_BITS) - 1
+        offsets = (addresses & ((1 << _BUFFER_BITS) - 1)) - (1 << (_BUFFER_BITS - 1))
+        for buffer in np.unique(buffers).tolist():
+            given = 0 <= buffer < len(self.launch.values) and self.launch.values[buffer] is None
+            if not given:
+                raise TcsmtError(f"{what} an address that no parameter points to")
+        return buffers, offsets
+
+    def stores(self, addresses: Lanes, given: ByteLanes, instruction: PtxInstruction) -> None:
+        """Note bytes that lanes store in global memory, of shape (bytes, lanes)."""
+        buffers, offsets = self.memory(addresses, "it writes to")
+        if self.loaded.intersection(np.unique(buffers).tolist()):
+            raise TcsmtError("it writes to a buffer from which the kernel reads")
+        for place in range(len(given.codes)):
+            places = buffers.tolist(), offsets.tolist()
+            rows = zip(*places, given.codes[place].tolist(), given.index[place].tolist(), strict=True)
+            for buffer, offset, code, index in rows:
+                held = self.stored.setdefault(buffer, {}).setdefault(offset + place, [])
+                held.append(StoredByte(code, index, instruction))
+
+    def registers_of(self, operand: Operand, count: int) -> Sequence[Operand]:
+        """Return the registers of a vector of so many, or the one that there is."""
+        parts = operand.parts if isinstance(operand, PtxVector) else (operand,)
+        if len(parts) != count:
+            raise TcsmtError(f"{count} registers are expected")
+        return parts
+
+
+#: What an instruction does to a machine, in the lanes of a mask (None: in all).
+Meaning: TypeAlias = Callable[[Machine, PtxInstruction, "Lanes | None"], None]

@@ -1,0 +1,105 @@
+"""Kernels that compilers wrote, read to programs: their words against a thread-by-thread oracle; refusals."""
+
+from __future__ import annotations
+
+import pytest
+
+from tcsmt.interop.compiled.reading import run_kernel
+from tcsmt.support.errors import TcsmtError
+from tests.support.compiled import TEXTS, differences
+
+_MATMUL = ["A", "B", "D", *["64"] * 6]
+_WORDS = 64 * 64
+_SOME = [0, 1, 9, 15, 64 + 3, 64 * 9 + 2, 64 * 15 + 15]
+
+
+@pytest.mark.parametrize("any_word", [False, True])
+@pytest.mark.parametrize(
+    ("name", "fmt", "size"),
+    [
+        pytest.param("f16_sm80", "f16", 2, id="f16"),
+        pytest.param("tf32_sm80", "f32", 4, id="tf32", marks=pytest.mark.slow),
+        pytest.param("tf32x3_sm80", "f32", 4, id="tf32x3", marks=pytest.mark.slow),
+        pytest.param("e5m2_sm80", "e5m2", 4, id="e5m2", marks=pytest.mark.slow),
+    ],
+)
+def test_products_have_the_oracles_words(name: str, fmt: str, size: int, *, any_word: bool) -> None:
+    formats = {"A": (fmt, _WORDS), "B": (fmt, _WORDS)}
+    wrong = differences(name, _MATMUL, formats, _SOME, size=size, seed=5, any_word=any_word)
+    assert not wrong
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("any_word", [False, True])
+def test_an_epilogue_has_the_oracles_words(*, any_word: bool) -> None:
+    formats = {"A": ("bf16", _WORDS), "B": ("bf16", _WORDS), "bias": ("f32", 64)}
+    arguments = ["A", "B", "bias", "D", "64", "64", "64"]
+    assert not differences("linear_sm80", arguments, formats, _SOME, size=2, any_word=any_word)
+
+
+def test_a_plain_product_is_one_chain() -> None:
+    run = run_kernel((TEXTS / "f16_sm80.ptx").read_text(), _MATMUL, block=(1, 2, 0))
+    assert len(run.elements) == 256
+    assert run.elements[0] == 64 * 16 + 32
+    found = run.read(64 * 17 + 35)
+    assert found.text.lines == ("v0 = chain(U, A·B over K, +0)", "d = convert(v0, f16)")
+    assert found.text.units == {"U": "ampere/mma.m16n8k16.f32.f16.f16.f32"}
+    a, b = found.text.along["A"], found.text.along["B"]
+    assert (a.first, a.stride, a.count) == (2 * 64 * 17, 2, 64)
+    assert (b.first, b.stride, b.count) == (2 * 35, 128, 64)
+    with pytest.raises(
+        TcsmtError, match="element 0 is not stored by this block, but 256 others, from 1056 to"
+    ):
+        run.read(0)
+
+
+def test_converted_operands_have_another_order_of_k() -> None:
+    found = run_kernel((TEXTS / "e5m2_sm80.ptx").read_text(), _MATMUL).read()
+    assert found.text.formats == {"A": "e5m2", "B": "e5m2", "c": "f32", "d": "f32"}
+    *operands, chain = found.text.lines
+    assert operands == ["x0 = convert(A, f16)", "y0 = convert(B, f16)"]
+    assert "permuted(K, 0 1 4 5 8 9 12 13 16 17 20 21 24 25 28 29 2 3 6 7" in chain
+
+
+def test_a_contraction_is_a_freedom() -> None:
+    text = (TEXTS / "linear_sm80.ptx").read_text()
+    found = run_kernel(text, ["A", "B", "bias", "D", "64", "64", "64"]).read()
+    (name,) = found.text.freedoms
+    line = text.splitlines()[int(name.rpartition("-")[2]) - 1]
+    assert line.startswith("add.f32")
+    assert (
+        f'any_of("{name}", add(v1, bias, f32), multiply_add(v0, 0x3e99999a:f32, bias, f32))'
+        in found.text.lines[2]
+    )
+    assert found.text.lines[3:] == ("v3 = maximum(v2, 0x00000000:f32, nan=ignored)", "d = convert(v3, bf16)")
+    rounded = text.replace("mul.f32", "mul.rn.f32")
+    assert not run_kernel(rounded, ["A", "B", "bias", "D", "64", "64", "64"]).read().text.freedoms
+
+
+def test_arguments_must_fit_the_kernel() -> None:
+    text = (TEXTS / "f16_sm80.ptx").read_text()
+    for arguments, said in (
+        (["A", "B", "D"], "argument 4 of matmul is missing: matmul_param_3, u32"),
+        (["A", "B", "D", "x"], "argument 4, 'x': matmul_param_3 is no pointer, but u32"),
+        (["A", "A", "D"], "argument 2, 'A': this name is taken"),
+        (
+            ["A", "B", "D", "1.5"],
+            "argument 4, '1.5': must be an integer, the bits of a float, or a pointer's",
+        ),
+        (["A", "B", "D", "5000000000"], "argument 4, 5000000000: not a value of matmul_param_3, u32"),
+        ([*_MATMUL, "x", "y", "z"], "12 arguments: kernel matmul has 11 parameters"),
+    ):
+        with pytest.raises(TcsmtError, match=said):
+            run_kernel(text, arguments)
+    with pytest.raises(TcsmtError, match="is read from X: call this pointer A"):
+        run_kernel(text, ["X", "B", "D", *["64"] * 6]).read()
+    with pytest.raises(TcsmtError, match="PTX for sm_80 does not run on volta"):
+        run_kernel(text, _MATMUL, target="volta")
+    assert run_kernel(text, _MATMUL, target="h100").read().text.units["U"].startswith("hopper/")
+
+
+def test_a_tail_of_k_is_filled_up_with_zeros() -> None:
+    text = (TEXTS / "f16_sm80.ptx").read_text()
+    found = run_kernel(text, ["A", "B", "D", "64", "64", "56", "56", "64", "64"]).read()
+    assert found.text.lines[0] == "v0 = chain(U, A·B over K, +0)"
+    assert found.text.along["A"].count == 56
