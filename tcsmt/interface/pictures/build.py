@@ -7,8 +7,10 @@ exact sum, which no unit computes, is the inputs' own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 
+from tcsmt.analysis.search.walk import walk
 from tcsmt.interface.pictures.drawing import (
     INTEGER_BITS,
     BitFate,
@@ -26,6 +28,10 @@ from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerForm
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Model, Stage
 from tcsmt.matrix_units.models.stages import Kind, where_text
+from tcsmt.programs.recipes.algorithm import Algorithm
+from tcsmt.programs.steps.model import ProgramModel
+from tcsmt.programs.steps.program import NoRule
+from tcsmt.programs.steps.traced import TracedStep
 from tcsmt.prove.statements.explain import (
     LONGEST_DECIMAL,
     exponent_value,
@@ -36,6 +42,9 @@ from tcsmt.prove.statements.explain import (
     steps,
 )
 from tcsmt.support.invariants import checked_cast
+
+#: What no step of a program loses: words and products that are not computed.
+LEFT_OUT = "left out"
 
 
 def draw(name: str, model: Model, values: Mapping[str, int]) -> Picture:
@@ -369,19 +378,35 @@ class _Drawing:
         if not error:
             yield Note("none: the result is the exact sum", "error")
             return
+        losses = self._all_losses(error)
         if isinstance(fmt, IntegerFormat):
-            texts = [f"{what} {decimal_text(loss)}" for what, loss in self.losses if loss]
+            texts = [f"{what} {decimal_text(loss)}" for what, loss in losses]
             yield Note(decimal_text(error), "error")
             yield Note("; ".join(texts), "lost by")
             return
         fmt = float_format(fmt)
         ulp = max(_leading(max(abs(exact), abs(fmt.value(word)))), fmt.e_min) - fmt.fraction_bits
         yield Note(f"{short_text(error)} = {_ulps(error, ulp)} (1 ulp = 2^{ulp})", "error")
-        losses = [(what, loss) for what, loss in self.losses if loss]
-        rest = error - sum((loss for _, loss in losses), Fraction())
-        if rest:
-            losses.append(("steps without a grid", rest))
         yield Note("; ".join(f"{what} {_ulps(loss, ulp)}" for what, loss in losses), "lost by")
+
+    def _all_losses(self, error: Fraction) -> list[tuple[str, Fraction]]:
+        """Return what was lost where, of the result; together they are the error."""
+        losses, name = self.losses, "steps without a grid"
+        if isinstance(self.model, (Algorithm, ProgramModel)):
+            with suppress(NoRule):  # a step that is not traced
+                steps = [step for step in walk(self.model, self.values) if step.kind != "split"]
+                if all(step.lost is not None for step in steps):
+                    losses, name = [part for step in steps for part in self._lost_by(step)], LEFT_OUT
+        rest = error - sum((loss for _, loss in losses), Fraction())
+        return [(what, loss) for what, loss in [*losses, (name, rest)] if loss]
+
+    def _lost_by(self, step: TracedStep) -> Iterator[tuple[str, Fraction]]:
+        """Yield what a program's step loses of the result; of an instruction, what is drawn of it first."""
+        inside = [
+            (what, loss * step.weight) for what, loss in self.losses if what.startswith(f"{step.name}: ")
+        ]
+        yield from inside
+        yield step.name, -step.share - sum((loss for _, loss in inside), Fraction())
 
 
 def _blocks(stages: Sequence[Stage]) -> Iterator[list[Stage]]:

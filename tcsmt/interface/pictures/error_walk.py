@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from tcsmt.analysis.error import exact_dot, ulp, value
 from tcsmt.analysis.search.walk import first_divergence, walk
-from tcsmt.interface.pictures.build import draw
+from tcsmt.interface.pictures.build import LEFT_OUT, draw
 from tcsmt.interface.pictures.drawing import InputLine, Line, Note, Picture, Sheet, Table, compared
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat
@@ -22,8 +22,6 @@ from tcsmt.prove.statements.explain import first_difference, short_text, steps
 from tcsmt.support.errors import TcsmtError
 
 _HEADS = ("word", "value", "loses", "·2^-24 of size")
-#: The step that no unit makes: words and products that an algorithm leaves out.
-_LEFT_OUT = "left out"
 
 
 @dataclass(frozen=True)
@@ -116,10 +114,10 @@ def _table(walked: Sequence[TracedAlgorithm], values: Mapping[str, int], parts: 
     rest = [trace.left_out(values) for trace in walked]
     if any(rest):
         sides = tuple(("", "", _text(x), _of(x, size)) if x else None for x in rest)
-        lines.append(Line(_LEFT_OUT, sides))
+        lines.append(Line(LEFT_OUT, sides))
     notes = [
         "loses: what an exact step would have added to the result; of words: to the number that is split",
-        f"size: |c| + Σ|a·b|; {_LEFT_OUT}: the contribution of words and products that are not computed",
+        f"size: |c| + Σ|a·b|; {LEFT_OUT}: the contribution of words and products that are not computed",
     ]
     if parts is not None:
         notes.insert(

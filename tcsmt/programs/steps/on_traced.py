@@ -23,6 +23,7 @@ from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Kind, Model
 from tcsmt.matrix_units.models.stages import OperandPlace, Where
+from tcsmt.programs.steps.digits import exponent_format
 from tcsmt.programs.steps.on_terms import TermRules, each, instruction_place
 from tcsmt.programs.steps.program import (
     TRUTH,
@@ -305,6 +306,36 @@ class TraceRules:
             return self._done(self.terms.step(target, term), *sum_of([(ONE, (x,))]))
 
         return each(converted, x, random)
+
+    def accumulate(self, x: Any, y: Any, *, source: AnyFormat, fmt: Format, shift: int) -> Any:
+        """x·2^-shift + y, of two formats."""
+
+        def accumulated(x: TracedWord, y: TracedWord) -> TracedWord:
+            term = self.terms.accumulate(x.term, y.term, source=source, fmt=fmt, shift=shift)
+            scaled = Fraction(1, 2**shift), (x,)
+            return self._done(self.terms.step(fmt, term), *sum_of([scaled, (ONE, (y,))]))
+
+        return each(accumulated, x, y)
+
+    def exponent(self, x: Any, *, fmt: Format) -> Any:
+        """Return exponents, which begin anew, and are no step."""
+
+        def found(x: TracedWord) -> TracedWord:
+            (word,) = evaluate([self.terms.exponent(x.term, fmt=fmt)], {})
+            return TracedWord.given(exponent_format(fmt), word)
+
+        return each(found, x)
+
+    def scale(self, x: Any, *exponents: Any, fmt: Format, shift: int, **formats: Any) -> Any:
+        """x·2^(Σ exponents - shift), of exponents as they are."""
+
+        def scaled(x: TracedWord, *exponents: TracedWord) -> TracedWord:
+            words = (x.term, *(power.term for power in exponents))
+            step = self.terms.step(fmt, self.terms.scale(*words, fmt=fmt, shift=shift, **formats))
+            power = sum((int(power.value or 0) for power in exponents), -shift)
+            return self._done(step, *sum_of([(Fraction(2) ** power, (x,))]))
+
+        return each(scaled, x, *exponents)
 
     def compensated(
         self, total: TracedWord, error: TracedWord, x: TracedWord, *, scheme: str, fmt: Format, shift: int,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tcsmt.interface.api.units import side_of
 from tcsmt.interface.pictures.build import draw, exact_sum
 from tcsmt.interface.pictures.drawing import BitFate, BitGrid, Listing
 from tcsmt.language.run.exact import evaluate
@@ -198,3 +201,34 @@ def test_without_grid() -> None:
         other = volta.replace(**changes)
         assert isinstance(other, FusedDotAdd)
         assert any(isinstance(p, BitGrid) for p in picture(other, a0="1.5", b0="2", c="1").panels)
+
+
+def test_losses_of_a_kernel_are_those_of_its_steps() -> None:
+    """Each step is named as in the picture; together they are the error."""
+    model = side_of(f"{VOLTA}+split-k:2,parts=bf16+out=f16@8").row.model
+    shown = picture(model, a0="1.5", b0="1.5", a7="0x1.7p-3", b7="0x1.358p-5", c="0x1.99999ap-4")
+    lost = [part.rsplit(" ", 2) for part in results(shown)["lost by"].split("; ")]
+    listed = {note.label for panel in shown.panels for note in panel.notes}
+    assert {name for name, _, _ in lost} <= listed
+    assert {"converted 3", "converted 7"} <= {name for name, _, _ in lost}
+    (error,) = re.findall(r"= (\S+) ulp", results(shown)["error"])
+    assert sum(float(part) for _, part, _ in lost) == pytest.approx(float(error), abs=1e-3)
+
+
+def test_a_loss_counts_as_often_as_its_sum(tmp_path: Path) -> None:
+    """Times 3 and 2^-1 after the chain; what is not computed is left out."""
+    lines = [
+        'a_format = "f16"', 'b_format = "f16"', 'nan = "quiet"', 'program = """',
+        f"p = chain({VOLTA}, A·B over K[0:4], +0)", "d = multiply(p, 1.5:f32, f32)", '"""',
+    ]  # fmt: skip
+    path = tmp_path / "three.toml"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    given = {"a0": "1.5", "b0": "1", "a1": "0x1.554p-10", "b1": "0x1.554p-14"}
+    (single,) = re.findall(
+        r"alignment (\S+) ulp", results(picture(row_named(VOLTA).model, **given))["lost by"]
+    )
+    scaled = results(picture(side_of(f"{path}@5").row.model, **given, a4="1", b4="2"))["lost by"]
+    # 1.5 times, and one unit in the last place of the result is twice as large
+    (ours,) = re.findall(r"instruction 0: alignment (\S+) ulp", scaled)
+    assert float(ours) == pytest.approx(float(single) * 1.5 / 2, rel=1e-3)
+    assert re.search(r"left out -\S+ ulp$", scaled)

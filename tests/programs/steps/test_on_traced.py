@@ -100,6 +100,15 @@ class ExactRules:
     def convert(self, x: Any, **_: Any) -> Any:
         return broadcast(Fraction, x)
 
+    def accumulate(self, x: Any, y: Any, *, shift: int, **_: Any) -> Any:
+        return x / 2**shift + y
+
+    def exponent(self, x: Any, *, fmt: Format) -> Any:
+        return next((e for e in range(fmt.e_max, fmt.e_min, -1) if Fraction(2) ** e <= abs(x)), fmt.e_min)
+
+    def scale(self, x: Any, *exponents: Any, shift: int, **_: Any) -> Any:
+        return x * Fraction(2) ** (sum(exponents) - shift)
+
     def convert_randomly(self, x: Any, random: Any, **_: Any) -> Any:
         return x
 
@@ -299,6 +308,21 @@ def test_block_scales() -> None:
     assert [step.count for step in steps if isinstance(step, TracedInstruction)] == [64, 32]
 
 
+@given(words=st.lists(numbers, min_size=3, max_size=3), shift=st.integers(0, 9))
+@settings(max_examples=12, deadline=None)
+def test_powers_of_two_and_sums_of_two_formats(words: list[int], shift: int) -> None:
+    build = Builder()
+    x, y, z = (build.input(name, F32) for name in "xyz")
+    power = build.exponent(build.maximum(F32, x, y, nan="ignored"))
+    scaled = build.scale(F16, build.add(F32, x, z), [power, power], shift)
+    total = build.accumulate(F32, scaled, build.multiply(F32, scaled_up(build, y), z), shift)
+    check(build.program(build.convert(total, F16)), dict(zip("xyz", words, strict=True)))
+
+
+def scaled_up(build: Builder, x: Value) -> Value:
+    return build.scale(F32, x, [build.exponent(x)], 3)
+
+
 def test_what_is_not_finite_is_said_to_be() -> None:
     build, x, y = pairs(F32)
     total = build.add(F32, build.maximum(F32, x, y, nan="ignored"), build.multiply(F32, x, y))
@@ -316,7 +340,8 @@ def test_a_function_is_refused_by_its_name() -> None:
 def test_every_kind_of_step_has_a_rule_or_is_known_to_have_none() -> None:
     """As those of the reading on arrays, which has all."""
     kinds = {name for name, rule in vars(ArrayRules).items() if name[0] != "_" and callable(rule)}
-    assert {name for name in kinds if not hasattr(TraceRules, name)} == {"function"}
+    refused = {name for name in kinds if not hasattr(TraceRules, name)}
+    assert refused == {"function", "digits", "residue", "exact_sum"}
 
 
 def test_steps_are_called_as_in_the_model() -> None:
