@@ -23,6 +23,8 @@ from tcsmt.support.errors import TcsmtError
 
 #: Steps of a program, at most.
 _MOST_STEPS = 1 << 17
+#: Names of freedoms in a text.
+_FREEDOM = re.compile(r'any_of\s*\(\s*"([^"]*)"')
 _FOR = re.compile(r"for\s+(?P<name>\w+(?:\s*[·*]\s*\w+)?)\s+in\s+(?P<of>.+):$")
 
 
@@ -46,14 +48,16 @@ def program_of(
     """Return the program of a text for dot products of k.
 
     inputs: formats of ``A``, ``B`` and of other inputs by their names. unit_named: the unit of a name.
-    choices: which alternative of each freedom (``any_of``), from 0; and numbers in place of inputs. where: a
-    line's place, for errors. axes: of inputs, where they are not ``A``, ``B`` and numbers of the element.
-    tile: its members, over which ``t`` goes. Raises :class:`.TcsmtError`, which names the line.
+    choices: which alternative of each freedom (``any_of``), from 0; and numbers in place of inputs that no
+    freedom is called like. where: a line's place, for errors. axes: of inputs, where they are not ``A``,
+    ``B`` and numbers of the element. tile: its members, over which ``t`` goes. Raises :class:`.TcsmtError`,
+    which names the line.
     """
     reader = _Reader(unit_named, choices or {})
-    reader.take_inputs(k, inputs, {"A": "A", "B": "B", **(axes or {})}, tile)
+    numbers = {name for name in choices or {} if name in inputs and name not in _FREEDOM.findall(text)}
+    reader.take_inputs(k, inputs, {"A": "A", "B": "B", **(axes or {})}, tile, numbers)
     reader.run(_lines(text), where)
-    unused = [name for name in choices or {} if name not in (*reader.freedoms, *inputs)]
+    unused = [name for name in choices or {} if name not in (*reader.freedoms, *numbers)]
     if unused:
         raise TcsmtError(f"freedom {unused[0]!r}: the program has {', '.join(reader.freedoms) or 'none'}")
     result = reader.names.get("d")
@@ -64,14 +68,14 @@ def program_of(
 
 class _Reader(StepTexts):
     def take_inputs(
-        self, k: int, inputs: Mapping[str, AnyFormat], axes: Mapping[str, str], tile: int
+        self, k: int, inputs: Mapping[str, AnyFormat], axes: Mapping[str, str], tile: int, numbers: set[str]
     ) -> None:
-        """Give K, a tile and the inputs their names; an input with a choice is that number."""
+        """Give K, a tile and the inputs their names. numbers: inputs whose choice is what they are."""
         self.names["K"] = np.arange(k)
         if tile:
             self.names["t"] = np.arange(tile)
         for name, fmt in inputs.items():
-            if name not in self.choices:
+            if name not in numbers:
                 self.names[name] = self.build.input(name, fmt, axes.get(name, ""))
                 continue
             try:

@@ -325,3 +325,13 @@ def test_no_text_raises_anything_else(pieces: list[str]) -> None:
         assert program.startswith("line ")
     else:
         assert isinstance(program, UnitProgram)
+
+
+def test_a_freedom_that_is_called_like_an_input_is_a_freedom() -> None:
+    """A choice of it does not make the input a number; an input that no freedom is called like is one."""
+    text = f'p = chain({H100}, A·B over K)\nd = any_of("c", add(p, c, f32), multiply_add(p, 0.5:f32, c, f32))'
+    plain = f"p = chain({H100}, A·B over K)\nd = add(p, c, f32)"
+    assert same(written(text, c=0), written(plain))
+    assert same(written(plain, c=2), written(plain.replace("c, f32", "2:f32, f32")))
+    with pytest.raises(TcsmtError, match="freedom 'c': the program has none"):
+        written(plain + '  # any_of("c", 1:f32, 2:f32)', c=0)
