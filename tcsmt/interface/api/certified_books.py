@@ -89,7 +89,7 @@ def check_with_acl2(
 
     Args:
         path: The certificate's folder.
-        books: Write the prover's books and refutations here; those that are there are taken. [default: a
+        books: Write the prover's books and refutations here; those already there are used again. [default: a
             folder that is deleted]
         only: Only statements whose title has this text.
         timeout: Seconds for each statement, and for each of its refutations.
@@ -193,8 +193,8 @@ def specified_with_acl2(
 
     Args:
         units: As :func:`tcsmt.unit` takes them.
-        books: Write the prover's books and refutations here; refutations that are there are taken. [default:
-            a folder that is deleted]
+        books: Write the prover's books and refutations here; refutations already there are used again.
+            [default: a folder that is deleted]
         timeout: Seconds for each unit, and for each of its refutations.
 
     Raises :class:`tcsmt.TcsmtError` for a unit that the specification has no parameters for, and where ACL2

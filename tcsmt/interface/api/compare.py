@@ -183,9 +183,9 @@ def compare(
         domain: Of the inputs; None: all words.
         k: Length of the dot product; units are chained as in a kernel. [default: fits both]
         lanes: Only the first N lanes; the others are zero.
-        exhaustive: Run every finite input instead of asking solvers; those that the graphs do not tell apart
-            once.
-        checkpoint: Keep how far an exhaustive run has come; the same command continues there.
+        exhaustive: Run every finite input instead of asking solvers (one for each set that the graphs do not
+            tell apart).
+        checkpoint: Save the progress of an exhaustive run here; the same command continues from it.
         design: How to read the one that is a design, beside what its text says.
         options: Of solvers; a proof is confirmed where they leave it open.
         progress: Called with how far it is.

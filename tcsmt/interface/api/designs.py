@@ -50,10 +50,10 @@ def design(
         function: The function of a file of C. [default: the only one]
         ports: Port of a, b, c, d, scale_a or scale_b, or of a lane such as a0: NAME, NAME[HIGH:LOW],
             NAME.MEMBER[INDEX]. [default: of its name]
-        constants: An input that has one value.
+        constants: An input with a constant value.
         cycles: Clock edges from inputs to the result.
-        cut: A register that is a port of its own: what it holds is an input, what it takes is an output.
-        hold: The inputs stay for all cycles.
+        cut: A register to treat as two ports: its value is an input, its next value is an output.
+        hold: Hold the inputs for all cycles.
         like: The design has this unit's formats and k.
         formats: Format of a, b, c, d or scale (block scales).
         k: Products.
@@ -62,7 +62,7 @@ def design(
         define: A macro.
         timeout: Time limit for reading the design, in all, in seconds.
         query_timeout: Seconds for each question to a solver.
-        progress: Is told what the reading is at.
+        progress: Called with the step that the reading has reached.
 
     Raises :class:`tcsmt.TcsmtError`, with file and line where they are known, for ports that do not fit, for
     latches, combinational loops, several clocks, black boxes and memories, for what terms cannot say, and for

@@ -203,7 +203,7 @@ def bound(
 
     Args:
         algorithm: As for :func:`compare`, an emulation of binary64 (``ozaki1-int8``), or a kernel.
-        unit: Architecture, GPU, ARCH/INSTRUCTION or a model file; of a kernel, none.
+        unit: Architecture, GPU, ARCH/INSTRUCTION or a model file; none for a kernel.
         k: Products in the dot product; not the unit's K by default, because time grows with K.
         domain: Of the inputs.
         search: Time for the simulator's search, in seconds.

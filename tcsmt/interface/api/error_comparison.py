@@ -124,8 +124,8 @@ def compare(
     Args:
         one: A name of :func:`recipes`, with parameters changed where wanted.
         two: The other algorithm.
-        unit: Architecture, GPU, ARCH/INSTRUCTION or a model file; of an architecture, its first unit with the
-            formats that they need.
+        unit: Architecture, GPU, ARCH/INSTRUCTION or a model file; for an architecture, its first unit with
+            the formats that the algorithms need.
         k: Products in the dot product. [default: the unit's own K]
         domain: Of the inputs.
         search: Time for the simulator's search, in seconds.

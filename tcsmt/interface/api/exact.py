@@ -150,7 +150,7 @@ def exact(
         integers: Largest magnitude of the integers in a and b.
         k: Products in the dot product.
         algorithm: A name of :func:`tcsmt.accuracy.recipes`.
-        search: Whether to look for inputs beyond what is proved.
+        search: Look for inputs beyond what is proved.
         options: Of solvers; a proof is not confirmed where they leave it open.
 
     Raises :class:`tcsmt.TcsmtError` for unknown names and where neither, or a number below 1, is given,

@@ -23,7 +23,7 @@ def export(unit: UnitLike, language: str, *, name: str | None = None, pipeline: 
     Args:
         unit: The unit.
         language: systemverilog, c (a C99 header), btor2, smt2 (SMT-LIB) or wasm (WebAssembly).
-        name: Of the module or function. [default: made from the unit's]
+        name: Name of the module or function. [default: made from the unit's]
         pipeline: SystemVerilog with registers behind the stages, and a clock.
 
     Raises :class:`tcsmt.TcsmtError` for an unknown language, and for what does not fit it.

@@ -241,8 +241,8 @@ def kernel_diff(
         bias: The bias of an epilogue, (N,).
         a_format: Format of A's words. [default: by the dtype]
         b_format: Format of B's words. [default: by the dtype]
-        left_kernel: What computed the left result.
-        right_kernel: What computed the right result.
+        left_kernel: The kernel that computed the left result.
+        right_kernel: The kernel that computed the right result.
         operands: As for :class:`tcsmt.Unit`.
         element: The element to explain, counted from 0. [default: the one that differs most]
 

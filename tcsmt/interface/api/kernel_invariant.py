@@ -214,7 +214,7 @@ def kernel_invariant(
 
     Args:
         unit: The unit.
-        reductions: Those to compare, such as `tcsmt gemm` takes.
+        reductions: The reductions to compare, written as for `tcsmt gemm`.
         domain: Of the inputs; None: all words.
         k: Products. [default: tells most of them apart]
         epilogue: The epilogue of all kernels.

@@ -137,8 +137,8 @@ def kernel_tree(
         format: Format of A and B. [default: that of the kernel's unit, or f32]
         shape: Rows of A and columns of B, by which libraries choose the order. [default: K K]
         products: Random products on which every tree is tried, 1000 or more.
-        unit: What makes sums of more than two parts. [default: that of the kernel, or it is looked for in the
-            catalogue]
+        unit: The unit whose fused sums have more than two parts. [default: that of the kernel, or it is
+            looked for in the catalogue]
         progress: Takes what is done, of how many, and what it is.
 
     Raises :class:`tcsmt.TcsmtError` for results that no tree gives, with the reason, and for formats whose

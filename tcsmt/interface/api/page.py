@@ -62,7 +62,7 @@ def page(
         folder: Where ``index.html`` and what it loads are written.
         units: Names, rows, models, model files or kernels. [default: the whole catalogue, and kernels of few
             products]
-        results: Results, such as this project's results/: the page shows what they say of pairs.
+        results: A folder of results, such as this project's results/; the page shows its verdicts on pairs.
         progress: Called with units done, of how many, and the last one.
 
     Raises :class:`tcsmt.TcsmtError` for unknown names, and where there are no such results.

@@ -117,8 +117,9 @@ def quantise(
         recipe: One of ``bf16``, ``fp16``, ``tf32``, ``fp8-tensor``, ``fp8-row``, ``fp8-block``,
             ``fp8-block-torchao``, ``mxfp8``, ``mxfp8-up``, ``mxfp4``, ``nvfp4``, or an object as
             :data:`tcsmt.torch.RECIPES` has them.
-        role: What it is: a weight of fp8-block has blocks of 128 x 128, a gradient of fp8-tensor is E5M2.
-        format: Another of the recipe's formats: e4m3fnuz.
+        role: Role of the matrix: in fp8-block, a weight has blocks of 128 x 128; in fp8-tensor, a gradient is
+            E5M2.
+        format: Another format of the recipe, such as e4m3fnuz.
         side: a: (M, K); b: (K, N). Blocks lie along K.
 
     Raises :class:`tcsmt.TcsmtError` for what does not fit.

@@ -85,8 +85,8 @@ def multiply(
         b: B, (K, N).
         c: C, (M, N). [default: zeros]
         algorithm: A name of :func:`recipes`, or a file; a program's file names its units.
-        unit: Architecture, GPU, ARCH/INSTRUCTION or a model file; of a program, none.
-        inputs: What a program takes besides, by name: scales, zero points, a bias. [default: nothing]
+        unit: Architecture, GPU, ARCH/INSTRUCTION or a model file; none for a program.
+        inputs: Further inputs of a program, by name: scales, zero points, a bias. [default: nothing]
 
     Raises :class:`tcsmt.TcsmtError` for unknown names, and for shapes and values that do not fit.
     """

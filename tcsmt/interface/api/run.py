@@ -91,8 +91,8 @@ def run(
     Args:
         unit: The unit.
         path: File of rows: JSON, CSV or .npz; .hex or .mem.
-        operands: How a, b and c are rounded that their formats do not hold. [default: arrays are refused,
-            decimal numbers in text rounded to nearest even]
+        operands: How to round values of a, b and c that their formats do not have. [default: arrays are
+            refused, decimal numbers in text rounded to nearest even]
         rounded: Called with what became of each number that was rounded.
 
     Raises :class:`tcsmt.TcsmtError` for files that cannot be read and values that do not fit.

@@ -106,8 +106,8 @@ def stored_product(
         b: B, (K, N).
         c: C, (M, N).
         unit: The unit.
-        alpha: Instead of the epilogue's; an array (a file, .npy): one for each row, (M,). [default: 1]
-        beta: Instead of the epilogue's. [default: 1]
+        alpha: alpha, in place of the epilogue's; a file (.npy) has one for each row, (M,). [default: 1]
+        beta: beta, in place of the epilogue's. [default: 1]
         bias: A bias, (N,).
         random: Random bits for stochastic rounding, (M, N).
         scale_a: A's scales, (M, K / block).
@@ -117,7 +117,7 @@ def stored_product(
         operands: As for :class:`tcsmt.Unit`.
         reduction: How partial sums are added up: chained, split-k:PARTS, sliced:PARTS, promote:EVERY,
             cuts:K1-K2-..., stream-k:WORKERS,tile=MxNxK; with options such as pairs, parts=bf16.
-        epilogue: What follows: alpha=2,beta=0.5,bias,out=bf16,saturate,stochastic=16.
+        epilogue: What follows the product: alpha=2,beta=0.5,bias,out=bf16,saturate,stochastic=16.
         columns: Number of columns computed at a time. [default: some gigabytes' worth]
         progress: Called with columns done, and of how many.
 

@@ -438,11 +438,11 @@ def tolerance(
         c: C, (..., M, N).
         kernel: The kernel.
         bias: The bias of the epilogue, (..., N).
-        against: How far the results of both can be apart.
+        against: Bound how far the results of both kernels can be apart.
         a_format: Format of A's words. [default: by the dtype]
         b_format: Format of B's words. [default: by the dtype]
         operands: As for :class:`tcsmt.Unit`.
-        search: Look for the largest error beside the bounds for so long (0: not at all).
+        search: Time for the search for the largest error, in seconds (0: no search).
         options: Of solvers, which prove the lemmas about the unit.
 
     A bound follows the kernel's own steps: what alignment and rounding lose in each instruction, at most,

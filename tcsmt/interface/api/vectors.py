@@ -152,7 +152,7 @@ def vectors(
     Args:
         unit: The unit.
         kind: Which inputs.
-        rows: At most so many. [default: all that decide, up to 1000]
+        rows: Write at most this many rows. [default: all that decide, up to 1000]
         seed: Seed of the rows.
         output: Write them here, in the format of the suffix. [default: they are not written]
         progress: Called with how far it is.

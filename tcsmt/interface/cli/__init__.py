@@ -64,7 +64,8 @@ _MODULES = {
 )
 @click.version_option(__version__, prog_name="tcsmt")
 def main() -> None:
-    """What matrix units compute, bit for bit: inputs on which they differ, or proofs that there are none.
+    """Find out what matrix units compute, bit for bit: inputs on which they differ, or proofs that there
+    are none.
 
     A unit is given as an architecture or a GPU (for its most used instruction), as ARCH/INSTRUCTION (the
     instruction may be written as in PTX), or as a model file. Results go to standard output, everything

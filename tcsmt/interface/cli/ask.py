@@ -103,8 +103,8 @@ def compare(call: DeclaredCall, explain: bool, link: bool, page: str | None, as_
     the narrower formats.
 
     One of them may be a hardware design, a file of SystemVerilog (.sv, .v) or BTOR2 (.btor2), or a function
-    in C (.c), which then has the formats and the K of the other. The options from --top to --define are about
-    it.
+    in C (.c), which then has the formats and the K of the other. The options from --top to --define
+    describe it.
 
     \b
     Examples:

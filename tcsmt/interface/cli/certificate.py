@@ -17,7 +17,7 @@ from tcsmt.interface.cli.printing import echo_json
 _GROUPS = {
     "Certificates": {
         "check": "Check every proof of a certificate, without any solver.",
-        "show": "What a certificate states, and how it is proved.",
+        "show": "Show what a certificate states, and how it is proved.",
         "export": "Write the statements of a certificate for other tools.",
         "specified": "Have ACL2 certify that a unit computes what the specification says.",
     },
@@ -54,13 +54,13 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 def check(call: DeclaredCall, prover: str | None, as_json: bool) -> None:
     """Check every proof in FOLDER from its files alone.
 
-    Builds the models, formulas and clauses again, checks each refutation line by line, and that the steps
-    end in what is stated. No solver is asked for that. Below each verdict stands all that the statement
-    says, made from its content: assumptions, inputs, formats, models with their parameters, the rows of the
-    catalogue that these are (by their graphs), and an input of which the statement says something. Where a
-    few tries find no such input, a solver is asked for one, which is then evaluated. The title is only what
-    the author wrote, and is shown as a quotation. At the end stands what is trusted, and where it is
-    specified what the models compute.
+    The command builds the models, formulas and clauses again, checks each refutation line by line, and
+    checks that the steps lead to the statement. This needs no solver. Below each verdict, it prints all
+    that the statement says, made from its content: assumptions, inputs, formats, models with their
+    parameters, the rows of the catalogue that these are (by their graphs), and an input that satisfies the
+    assumptions. If a few tries find no such input, a solver looks for one, which is then evaluated. The
+    title is only what the author wrote, and is shown as a quotation. The last lines say what is trusted,
+    and where the models are specified.
 
     With --with acl2, the units, the domain and every lemma are written as a book of ACL2, a theorem prover
     (Debian: acl2, acl2-books, acl2-books-certs), and ACL2 certifies the statement as a theorem about them.
@@ -175,10 +175,10 @@ def show(call: DeclaredCall, as_json: bool) -> None:
 def export(call: DeclaredCall, output: Path, as_json: bool) -> None:
     """Write the statements of the certificate in FOLDER for other tools.
 
-    As smtlib, each statement is a script that has no model: the inputs, the stages of the models by their
-    names, what is assumed, and what is to differ. What the proof shows on its way is defined, and not
-    assumed. Each lemma is a script of its own, whose words are called what they are. As lean, each
-    statement is a theorem of Lean 4 by bv_decide, which no Lean has run. Nothing is checked.
+    As smtlib, each statement is a script that no input satisfies: the inputs, the stages of the models by
+    their names, the assumptions, and the negated conclusion. Intermediate results of the proof are defined,
+    not assumed. Each lemma is a script of its own, whose variables have telling names. As lean, each
+    statement is a theorem of Lean 4 with a proof by bv_decide; Lean has not run it. Nothing is checked.
 
     As acl2, each statement is a book of that theorem prover, with the units' books and a Makefile;
     `tcsmt certificate check --with acl2 --books DIR` writes them with the refutations that they need.
@@ -205,8 +205,8 @@ def specified(call: DeclaredCall, as_json: bool) -> None:
     each stage. CaDiCaL, which finds the refutations of the lemmas, is not trusted. A unit takes a minute or
     two.
 
-    Exit code: 0 all are certified, 1 one is not, 2 usage error or a unit that the specification has no
-    parameters for.
+    Exit code: 0 all are certified, 1 one is not, 2 usage error, or a unit for which the specification has
+    no parameters.
 
     \b
     Examples:

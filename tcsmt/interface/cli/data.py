@@ -67,8 +67,8 @@ def models(call: DeclaredCall, toml: str | None, claims: bool, as_markdown: bool
 @click.argument("sources", nargs=-1, required=True, type=PATH, metavar="FILES...")
 @click.option("--output", type=PATH, help="Write the model file here.  [default: print it]")
 def design(call: DeclaredCall, sources: tuple[Path, ...], output: Path | None, as_json: bool) -> None:
-    """Read a hardware design, or a function in C, as a unit, and write it as a model file, which stands for
-    it in every command.
+    """Read a hardware design, or a function in C, as a unit, and write a model file, which every command
+    takes.
 
     FILES are SystemVerilog or Verilog in the order in which they are compiled, one BTOR2 file, or one file of
     C. The model file holds the design itself, so that neither its files nor Yosys or clang are needed from

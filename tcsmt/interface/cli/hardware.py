@@ -112,7 +112,7 @@ def check(
     "--format",
     "written",
     type=click.Choice(["json", "csv", "hex", "readmemh", "npz"]),
-    help="How they are written.  [default: by the suffix of --output; json]",
+    help="Format of the file.  [default: by the suffix of --output; json]",
 )
 def vectors(call: DeclaredCall, written: str | None, as_json: bool) -> None:
     """Write test vectors of UNIT: inputs with the expected result.
@@ -122,7 +122,7 @@ def vectors(call: DeclaredCall, written: str | None, as_json: bool) -> None:
     random words), all (the three, in this order).
 
     Formats: json, csv, hex (a line of words for each row), readmemh (one number for each row, for Verilog),
-    npz. A run that is stopped leaves the deciding ones in --output FILE, unless there was one before.
+    npz. A run that is stopped leaves the deciding ones in --output FILE, unless that file existed before.
     `tcsmt validate`, `tcsmt check --data` and `tcsmt audit` read all of them.
 
     \b
@@ -157,13 +157,13 @@ def vectors(call: DeclaredCall, written: str | None, as_json: bool) -> None:
 def validate(call: DeclaredCall, as_json: bool) -> None:
     """Replay measured data sets: .npz with a manifest, JSON, or the published text files.
 
-    Files of predictions are shown beside what the models give.
+    Predictions in files are shown beside the models' results.
 
     Also reads what `tcsmt run --output` and `tcsmt vectors` write (JSON, CSV, .npz, .hex, .mem), and files of
     the same form.
 
-    Exit code: 0 every row matches, 1 some do not, or a model differs from what is predicted of it, 2 usage
-    error, or nothing fits --against.
+    Exit code: 0 every row matches, 1 some do not, or a model differs from a prediction, 2 usage error, or
+    nothing fits --against.
 
     \b
     Examples:

@@ -24,7 +24,7 @@ _GROUPS = {
     },
     "Recorded results": {
         "identify": "Which kernels give a product bit for bit?",
-        "diff": "How two results differ, and at which step.",
+        "diff": "Show how two results differ, and at which step.",
     },
 }
 
@@ -60,17 +60,17 @@ def kernel() -> None:
     "--plan",
     type=PATH,
     metavar="DIR",
-    help="Write A.npy and B.npy here, whose product tells the kernels apart that explain D.",
+    help="Write A.npy and B.npy here; their product tells apart the kernels that explain D.",
 )
 def identify(call: DeclaredCall, plan: Path | None, as_json: bool) -> None:
-    """Find the kernels that give D of A and B bit for bit: unit, order along K, partial sums, epilogue.
+    """Find the kernels that compute D from A and B bit for bit: unit, order along K, partial sums,
+    epilogue.
 
-    All hypotheses are tried on a few elements of D, the simplest first, those that survive on more, and
-    the last ones on all.
-    np.save writes bfloat16 and 8-bit floats without their names: give --a-format, --b-format, --d-format.
-    Files are never unpickled.
+    All hypotheses are tried on a few elements of D, the simplest first; those that survive are tried on
+    more elements, and the last ones on all. np.save writes bfloat16 and 8-bit floats without their names:
+    give --a-format, --b-format, --d-format. Files are never unpickled.
 
-    Where none explains D, prints the nearest, and which kind of step D looks as if it had besides.
+    If none explains D, prints the nearest one, and the kind of step that D seems to have in addition.
 
     Exit code: 0 explained, 1 no hypothesis explains D, 2 usage error, 3 stopped before one did.
 
@@ -111,10 +111,10 @@ def identify(call: DeclaredCall, plan: Path | None, as_json: bool) -> None:
 def diff(call: DeclaredCall, output: Path | None, link: bool, page: str | None, as_json: bool) -> None:
     """Say how two results of one matrix product differ, and why.
 
-    How many elements differ, by how many units in the last place, the first of them and the worst. With
-    --left-kernel and --right-kernel: whether these kernels give what was recorded, and one element's chains
-    of instructions side by side, with the first instruction that differs drawn bit by bit.
-    The exit code is 0 if no element differs, else 1.
+    Prints how many elements differ, by how many units in the last place, the first of them and the worst.
+    With --left-kernel and --right-kernel, says whether these kernels give the recorded results, and prints
+    one element's chains of instructions side by side, with the first instruction that differs drawn bit by
+    bit. The exit code is 0 if no element differs, else 1.
 
     \b
     Examples:
@@ -138,9 +138,9 @@ def invariant(call: DeclaredCall, as_json: bool) -> None:
     """Decide which ways to cut K and to add up the parts give the same bits on UNIT.
 
     Prints groups of reductions that are proved to agree for all inputs of the domain, and for each pair of
-    groups an input with few products on which they differ. Then the same for narrower domains in which more
-    of them agree, and for integers that all of them add up exactly. All of this is about dot products of the
-    length --k.
+    groups an input with few products on which they differ. Then prints the same for narrower domains in
+    which more of them agree, and for integers that all of them add up exactly. All results are about dot
+    products of the length --k.
 
     Exit code: 0 all agree (proved), 1 some differ, 2 usage error, 3 unknown.
 
@@ -164,14 +164,14 @@ def tolerance(call: DeclaredCall, d: Path | None, output: Path | None, as_json: 
 
     KERNEL is UNIT+REDUCTION+EPILOGUE, as `tcsmt gemm` takes them: h100+split-k:6,parts=bf16+out=bf16. The
     bounds are an array atol of D's shape: each element is within atol of the exact one, for these matrices.
-    The command says whether the tolerance is vacuous, and how large an error a search finds beside it. With
-    --d it says whether a result is within its bounds; if it is not, the worst element, and what kind of bug
-    looks like that. np.save writes bfloat16 and 8-bit floats without their names: give --a-format and
+    The command says whether the tolerance is vacuous, and how large an error a search finds. With --d, it
+    says whether a result is within its bounds; if not, it names the worst element, and the kind of bug that
+    gives such a result. np.save writes bfloat16 and 8-bit floats without their names: give --a-format and
     --b-format.
 
-    Exit code: 0 proved, and D within its bounds; 1 some element of D is not; 2 usage error, or no lemma
-    covers a step of the kernel, which is named; 4 an error was found that is larger than its bound, a defect
-    in tcsmt.
+    Exit code: 0 proved, and D within its bounds; 1 some element of D is not; 2 usage error, or a step of
+    the kernel that no lemma covers, which is named; 4 an error was found that is larger than its bound, a
+    defect in tcsmt.
 
     \b
     Examples:
@@ -194,13 +194,13 @@ def tolerance(call: DeclaredCall, d: Path | None, output: Path | None, as_json: 
 )
 @click.option("--kernel", type=UNIT, metavar="UNIT[+REDUCTION]", help="This kernel, simulated.")
 def tree(call: DeclaredCall, function: str | None, kernel: str | None, as_json: bool) -> None:
-    """Read in which order a matrix product adds up the products of an element, from its results alone.
+    """Find the order in which a matrix product adds up the products of an element, from its results alone.
 
-    Large numbers of both signs swallow what meets them before they meet each other. Prints sums of products
-    p0, p1, ..., and the formats to which sums and products are rounded, by region of D where elements differ.
-    Every tree is tried on random products with both signs and wide exponents, and must give every bit of
-    their results. A function that no tree describes is refused: with the element that differs, both values,
-    and why.
+    Of two large numbers of opposite sign, each absorbs what is added to it, until the two cancel. Prints
+    sums of products p0, p1, ..., and the formats to which sums and products are rounded, by region of D
+    where elements differ. Every tree is tried on random products with both signs and wide exponents, and
+    must give every bit of their results. A function that no tree describes is refused: with the element
+    that differs, both values, and why.
 
     Exit code: 0 a tree for every element, 2 usage error or no tree, 3 a tree for some elements.
 

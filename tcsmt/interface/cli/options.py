@@ -162,7 +162,7 @@ def design_options(words: str, default: DesignFiles | None, text: str) -> Made:
         option_of(parameters[name].replace(name=own.get(name, name)), form, said[name], vars(designs))
         for name, form in _DESIGN.items()
     ]
-    source = click.Option(["--source"], type=PATH, multiple=True, help="A file that is compiled first.")
+    source = click.Option(["--source"], type=PATH, multiple=True, help="A file to compile first.")
     made.insert([one.name for one in made].index("include"), source)
 
     def fold(

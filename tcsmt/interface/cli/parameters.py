@@ -72,7 +72,7 @@ _NAMED: dict[str, click.ParamType[Any]] = {
 }  # fmt: skip
 _TYPES: dict[str, Any] = {"bool": bool, "int": int, "float": float, "str": str, "UnitLike": UNIT}
 _OPERANDS = (
-    "How operands that a format of the unit does not hold become its words: "
+    "How to round operands that the formats of the unit do not have: "
     f"{', '.join(OPERAND_RULES)}.  [default: they are refused]"
 )
 

@@ -24,8 +24,8 @@ def run(call: DeclaredCall, output: Path | None, explain: bool, as_json: bool) -
     the nearest value of the format, or by --operands), or a C99 hexadecimal number (0x1.8p-3; must be
     exact). A row has a0, a1, ..., b0, b1, ..., c, and sa0, ..., sb0, ... if the unit takes block scales.
 
-    UNIT without an instruction is the most used one that takes a and b in the formats of the dtypes of an
-    .npz file; text does not say formats, and is for the most used one of all.
+    If UNIT names no instruction, it is the most used one that takes a and b in the formats of the .npz
+    file's dtypes. Text does not say formats: for it, UNIT is the most used instruction of all.
 
     Prints the results. With --output, writes them to that file instead, which `tcsmt validate` can read.
 
@@ -57,10 +57,11 @@ def run(call: DeclaredCall, output: Path | None, explain: bool, as_json: bool) -
 def gemm(call: DeclaredCall, as_json: bool) -> None:
     """Multiply matrices as a kernel on UNIT would: D = alpha·A·B + beta·C.
 
-    UNIT without an instruction is the most used one that takes A and B in the formats of their dtypes; with
-    --operands, one whose formats have the range of the dtypes, such as TF32 for float32. np.save
-    writes bfloat16 and 8-bit floats without their names: give --a-format and --b-format. Files of tcsmt, and
-    tensors in .safetensors and PyTorch's .pt files, by name after a colon, keep them.
+    If UNIT names no instruction, it is the most used one that takes A and B in the formats of their dtypes;
+    with --operands, one whose formats have the range of the dtypes, such as TF32 for float32. np.save
+    writes bfloat16 and 8-bit floats without their names: give --a-format and --b-format. Files that tcsmt
+    wrote keep the names; so do tensors in .safetensors and PyTorch's .pt files, which are named after a
+    colon.
 
     Arrays have the dtype of their format, or hold unsigned words, or values of another floating-point dtype
     that the format can represent; --operands rounds values that it cannot. Stacks of matrices (A of shape
@@ -87,9 +88,9 @@ def quantise(call: DeclaredCall, output: Path | None, scales: Path | None, as_js
     """Round MATRIX to narrow numbers by RECIPE, with the scales of its blocks, as libraries do.
 
     RECIPE is one of bf16, fp16, tf32, fp8-tensor, fp8-row, fp8-block, fp8-block-torchao, mxfp8, mxfp8-up,
-    mxfp4, nvfp4. MATRIX is .npy, or a tensor .safetensors:NAME or .pt:NAME, of float32 or narrower.
-    Blocks lie along K: `tcsmt gemm` takes the values, and block scales as they are.
-    The files say their formats.
+    mxfp4, nvfp4. MATRIX is .npy, or a tensor .safetensors:NAME or .pt:NAME, of float32 or narrower. Blocks
+    lie along K: `tcsmt gemm` takes the values, and block scales as they are. The files record their
+    formats.
 
     \b
     Examples:

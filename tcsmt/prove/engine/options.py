@@ -34,7 +34,7 @@ class SolvingOptions:
         jobs: Number of parallel processes or threads on this machine.
         scheduler: Use the workers of this Dask scheduler, e.g. tcp://host:8786 (needs the extra dask).
         store: Keep verdicts in this JSON file; a run continues where it stopped.
-        certificate: Leave a certificate of each proof here; see `tcsmt certificate`.
+        certificate: Write a certificate of each proof here; see `tcsmt certificate`.
         dump_smt: Write the SMT-LIB scripts here.
 
     ``portfolio`` is a race of all solvers. Where confirm is None, the call decides. With jobs = 0, this

@@ -110,14 +110,14 @@ def bound(call: DeclaredCall, full: bool, as_json: bool) -> None:
 
     The bound is the sum of what each kind of step can lose: the split, products that are left out,
     alignment and rounding in the unit, and additions outside the unit. A result that is not finite counts
-    as an infinite error. Of an emulation of binary64, all is in 2^-53, and there is a second bound, relative
-    to K times the largest numbers of A's row and B's column.
+    as an infinite error. For an emulation of binary64, errors are in units of 2^-53, and there is a second
+    bound, relative to K times the largest numbers of A's row and B's column.
 
-    ALGORITHM may be a kernel at one K, UNIT+REDUCTION+EPILOGUE@K, or a program, FILE.toml@K, without --unit:
-    then the error is relative to the sum of all magnitudes, of the products times alpha, of beta times c, and
-    of the bias, in units of 2^-p of a result with p significand bits.
+    ALGORITHM may be a kernel at one K, UNIT+REDUCTION+EPILOGUE@K, or a program, FILE.toml@K, without
+    --unit. The error is then relative to the sum of all magnitudes (of the products times alpha, of beta
+    times c, and of the bias), in units of 2^-p for a result with p significand bits.
 
-    The answer comes first, then the inputs with the largest errors found, briefly.
+    The answer comes first, then a short form of the inputs with the largest errors found.
 
     Exit code: 0 a bound is proved; 2 usage error; 3 no bound is proved, and the error shown is only found;
     4 an error was found that is larger than the bound, which is a defect in tcsmt and never an answer.
@@ -144,10 +144,10 @@ def bound(call: DeclaredCall, full: bool, as_json: bool) -> None:
 def multiply(call: DeclaredCall, output: Path, as_json: bool) -> None:
     """Multiply matrices by ALGORITHM on --unit, bit for bit: D = A·B + C.
 
-    ALGORITHM may be a program's file, which names its units: without --unit then.
+    ALGORITHM may be a program's file, which names its units; it takes no --unit.
 
-    Of an algorithm on binary32, the arrays are float32 or uint32 words; of an emulation of binary64, float64,
-    float32 or uint64 words.
+    For an algorithm on binary32, the arrays are float32 or uint32 words; for an emulation of binary64, they
+    are float64, float32 or uint64 words.
 
     \b
     Examples:
@@ -190,13 +190,13 @@ def explain(call: DeclaredCall, form: str | None, output: Path | None, as_json: 
     options="solver timeout confirm certificate",
 )  # fmt: skip
 @click.argument("name", metavar="UNIT|ALGORITHM", type=UNIT)
-@click.option("--unit", type=UNIT, help="The unit, where an algorithm is given.")
+@click.option("--unit", type=UNIT, help="The unit on which an algorithm runs.")
 def exact(call: DeclaredCall, name: str, unit: str | None, as_json: bool) -> None:
     """Is the chained result of UNIT, or of ALGORITHM on --unit, exactly the dot product of integers?
 
-    With --integers, the largest K for which that is proved for all inputs, c being 0; with --k, the
-    largest integers; with both, whether it is so. Then the smallest input beyond that was found on which the
-    result is another one. UNIT may be a kernel or a program at one K: UNIT+split-k:4@64, FILE.toml@64.
+    With --integers, finds the largest K for which this is proved for all inputs with c = 0; with --k, the
+    largest integers; with both, whether it holds. Then prints the smallest input found beyond that on which
+    the result is another one. UNIT may be a kernel or a program at one K: UNIT+split-k:4@64, FILE.toml@64.
 
     Exit code: 0 exactness is proved; 1 an input shows that it does not hold; 2 usage error; 3 neither;
     4 an input contradicts the proof, which is a defect in tcsmt and never an answer.
@@ -235,10 +235,10 @@ def find(call: DeclaredCall, as_json: bool) -> None:
 def split(call: DeclaredCall, as_json: bool) -> None:
     """Show what a split of an FP32 number into narrower words keeps, and where its residual underflows.
 
-    For each split: the error in units in the last place (ulp) of x, the share of exact significands,
-    the expected number of mantissa bits kept (of 23), and the probabilities that the last word
-    underflows, or is subnormal, by exponent. --prove and --enumerate show, for all inputs, that the error is
-    what the closed form says. Only a proof has a certificate; the inputs that were tried have none.
+    For each split: the error in units in the last place (ulp) of x, the share of exact significands, the
+    expected number of mantissa bits kept (of 23), and the probabilities that the last word underflows, or
+    is subnormal, by exponent. --prove and --enumerate show, for all inputs, that the error is what the
+    closed form says. Only --prove can leave a certificate.
 
     Exit code: 0 all inputs agree with the closed form, 1 some input does not, 2 usage error, 3 unknown.
 

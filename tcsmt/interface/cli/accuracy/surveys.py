@@ -25,16 +25,16 @@ from tcsmt.interface.cli.printing import answer, say_certified, show
     type=click.Choice(["markdown", "latex", "csv", "json"]),
     default="markdown",
     show_default=True,
-    help="How it is written.",
+    help="Format of the table.",
 )
 def table(call: DeclaredCall, form: str, as_json: bool) -> None:
     """Print a table of error bounds, found and proved: units by themselves, and algorithms on them.
 
-    With --format, the unit by itself multiplies numbers of the format: without --exponents, one line is about
-    its normal numbers and one about all of them, subnormal ones, too. With --algorithm, binary32 numbers are
-    multiplied by an algorithm. A unit that does not take one of them has no line for it. With --certificate,
-    each cell has the digest in the name of its certificate, but for those with subnormal numbers, of which
-    none is written.
+    With --format, the unit by itself multiplies numbers of the format: without --exponents, one line is
+    about its normal numbers and one about all numbers, including subnormal ones. With --algorithm, binary32
+    numbers are multiplied by an algorithm. A unit that does not take one of them has no line for it. With
+    --certificate, each cell has the digest in the name of its certificate; cells with subnormal numbers
+    have no certificate.
 
     Exit code: 0 every cell has a bound, 2 usage error, 3 some have none.
 
@@ -53,8 +53,8 @@ def slices(call: DeclaredCall, as_json: bool) -> None:
     """Prove for every unit up to which K slices are multiplied exactly.
 
     A slice of b bits is an integer of at most 2^b in magnitude, as Ozaki's schemes have them. Prints a
-    Markdown table. In it, the K in bold are the largest ones: an input with the next K, replayed, has
-    another result.
+    Markdown table. A K in bold is the largest: an input with the next K, which is replayed, has another
+    result.
 
     \b
     Examples:
