@@ -73,7 +73,7 @@ class ReplayRules(TermRules):
     ) -> Term:
         """Return the remainder of a sum."""
         whole = sum(
-            weight * int(fmt.value(_word(value)))
+            weight * (0 if fmt.is_special(_word(value)) else int(fmt.value(_word(value))))
             for fmt, weight, value in zip(sources, weights, values, strict=True)
         )
         whole %= modulus

@@ -18,6 +18,7 @@ from tcsmt.language.terms import Term, var
 from tcsmt.matrix_units.arithmetic.conversion import floats, integers_of_words
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, decode
 from tcsmt.matrix_units.arithmetic.formats import (
+    INTEGERS,
     AnyFormat,
     Format,
     IntegerFormat,
@@ -33,13 +34,14 @@ from tcsmt.programs.steps.slicing import Slicing, digit_word
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _NEAREST = ROUNDINGS["RNE"]
+_EXPONENTS = tuple(INTEGERS[name] for name in ("s8", "s16", "s32", "s64"))
 #: Products of remainders of such a modulus have 32 bits: a program's steps have sums of 64.
 _SMALL_MODULUS = 1 << 16
 
 
 def exponent_format(fmt: Format) -> IntegerFormat:
     """Return the format of the exponents of numbers, and of one more: that of what is not finite."""
-    return integers_from(fmt.e_min, fmt.e_max + 1)
+    return next(own for own in _EXPONENTS if own.low <= fmt.e_min and fmt.e_max < own.high)
 
 
 def remainder_format(modulus: int) -> IntegerFormat:

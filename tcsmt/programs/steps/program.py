@@ -19,7 +19,7 @@ from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerForm
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models import Kind, Model
 from tcsmt.programs.steps import digits
-from tcsmt.programs.steps.slicing import Slicing
+from tcsmt.programs.steps.slicing import Slicing, require_integers
 from tcsmt.programs.steps.split import Split
 from tcsmt.programs.steps.trees import SumOrder
 from tcsmt.support.errors import TcsmtError
@@ -291,6 +291,7 @@ class Builder:
             raise TcsmtError(
                 f"digits: a number of {slicing.wide.name} and an exponent of its are expected here"
             )
+        require_integers("digits", fmt, -slicing.largest, slicing.largest)
         return self._each("digits", (x, top), fmt, slicing=slicing, fmt=fmt)
 
     def residue(self, x: Value, fmt: AnyFormat, modulus: int, base: int = 0, place: int = 0) -> Value:
@@ -298,6 +299,9 @@ class Builder:
 
         base: the remainder is h·base + l, and l is the digit of place 0, h of place 1 (0: it is one digit).
         """
+        require_integers("residues", fmt, *digits.residue_range(modulus, base))
+        if self.steps[x.number].kind != "digits" or not isinstance(x.format, IntegerFormat):
+            raise TcsmtError(f"residue: digits in a format of integers are expected, not {x.format.name}")
         return self._each(
             "residue", (x,), fmt, source=x.format, fmt=fmt, modulus=modulus, base=base, place=place
         )
@@ -309,11 +313,17 @@ class Builder:
     def scale(self, fmt: Format, x: Value, exponents: Sequence[Value], shift: int = 0) -> Value:
         """x·2^(Σ exponents - shift), rounded once to nearest even; of an integer, zero is +0."""
         powers = tuple(power.format for power in exponents)
+        for power in powers:
+            if not isinstance(power, IntegerFormat) or power.fraction_bits:
+                raise TcsmtError(f"scale: exponents are integers, not {power.name}")
         return self._each("scale", (x, *exponents), fmt, source=x.format, powers=powers, fmt=fmt, shift=shift)
 
     def exact_sum(self, values: Sequence[Value], weights: Sequence[int], modulus: int) -> Value:
         """Return the remainder nearest to zero, the upper one of two, of Σ weight·value, of integers."""
         gives, sources = digits.remainder_format(modulus), tuple(value.format for value in values)
+        for fmt in sources:
+            if isinstance(fmt, IntegerFormat) and (fmt.fraction_bits or fmt.bits > 64):
+                raise TcsmtError(f"exact_sum: integers of 64 bits at most are expected here, not {fmt.name}")
         return self._each(
             "exact_sum", values, gives, sources=sources, weights=tuple(weights), modulus=modulus
         )

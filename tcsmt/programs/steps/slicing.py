@@ -129,6 +129,12 @@ def has_integers(fmt: AnyFormat, low: int, high: int) -> bool:
     return fine and (fmt.signed or low >= 0)
 
 
+def require_integers(what: str, fmt: AnyFormat, low: int, high: int) -> None:
+    """Raise :class:`.TcsmtError` where a format does not have all integers from low to high."""
+    if not has_integers(fmt, low, high):
+        raise TcsmtError(f"{what} from {low} to {high}: {fmt.name} does not have all of them")
+
+
 def digit_word(fmt: AnyFormat, digit: Term) -> Term:
     """Return the word of a digit in a format that has all of its numbers."""
     if isinstance(fmt, IntegerFormat):

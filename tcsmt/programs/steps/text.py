@@ -14,6 +14,7 @@ def text_of(program: UnitProgram, unit_name: Callable[[Model], str]) -> str:
     """Return the program as lines ``NAME = STEP(...)``; the result is ``d``. unit_name: of a unit."""
     names: list[str] = []
     lines: list[str] = []
+    split: set[str] = set()
     last = program.steps.index(program.result)
     for number, step in enumerate(program.steps):
         taken = ["+0" if at is None else names[at] for at in step.takes]
@@ -25,15 +26,28 @@ def text_of(program: UnitProgram, unit_name: Callable[[Model], str]) -> str:
             case "constant":
                 names.append(f"{step.how['fmt'].hex(step.how['word'])}:{step.how['fmt'].name}")
             case _:
-                name = taken[0] if step.kind == "split" else "d" if number == last else f"v{len(lines)}"
+                words = _words(step)
+                name = "d" if number == last else f"v{len(lines)}"
+                if words:
+                    name = taken[0] if taken[0] not in split else f"{name}w"
+                    split.add(name)
                 names.append(name)
-                words = step.how["split"].words if step.kind == "split" else 0
                 left = ", ".join(f"{name}{n}" for n in range(words)) or name
                 along = "t" if step.kind == "chain" and _axes(program, step) == "t" else "K"
                 lines.append(f"{left} = {_call(step, taken, unit_name, along)}")
     if not lines or not lines[-1].startswith("d = "):
         lines.append(f"d = {names[program.output]}")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _words(step: ProgramStep) -> int:
+    """Return how many words of each number a step gives; 0 of one that gives numbers."""
+    match step.kind:
+        case "split":
+            return int(step.how["split"].words)
+        case "digits":
+            return int(step.how["slicing"].count)
+    return 0
 
 
 def _axes(program: UnitProgram, step: ProgramStep) -> str:
@@ -57,14 +71,22 @@ def _call(step: ProgramStep, taken: Sequence[str], unit_name: Callable[[Model], 
             return f"compare({taken[0]}, {how['relation']}, {taken[1]})"
         case "function":
             return f"nearest({how['name']}, {taken[0]})"
-        case "select" | "negate":
+        case "select" | "negate" | "exponent":
             return f"{step.kind}({', '.join(taken)})"
         case "maximum":
             return f"maximum({', '.join(taken)}, nan={how['nan']})"
+        case "residue":
+            taken = [f"{taken[0]}0"]
+        case "exact_sum":
+            parts = [f"{weight}·{x}" for weight, x in zip(how["weights"], taken, strict=True)]
+            return f"exact_sum({', '.join(parts)}, modulus={how['modulus']})"
         case "sum":
             taken = [taken[0], f"tree = {how['tree']}"]
     options = []
-    if step.kind == "split":
+    if step.kind == "digits":
+        cut = how["slicing"]
+        options += [step.format.name, str(cut.count), cut.rounding.name, f"bits={cut.bits}"]
+    elif step.kind == "split":
         split = how["split"]
         options += [split.format.name, str(split.words), split.rounding.name]
         options += [f"residual={split.residual.name}", *([f"scale={split.scale}"] if split.scale else [])]
@@ -73,7 +95,8 @@ def _call(step: ProgramStep, taken: Sequence[str], unit_name: Callable[[Model], 
     if "rounding" in how and not how["rounding"].ties_to_even:
         options.append(how["rounding"].name)
     options += ["saturate"] if how.get("saturate") else []
-    options += [f"{name}={how[name]}" for name in ("shift", "bits") if how.get(name)]
+    named = ("modulus", "base", "place", "shift", "bits")
+    options += [f"{name}={how[name]}" for name in named if how.get(name)]
     kind = "convert" if step.kind == "convert_randomly" else step.kind
     if step.kind == "convert_randomly":
         taken, options = taken[:1], [*options, f"random={taken[1]}"]

@@ -15,6 +15,7 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.programs.steps.functions import FUNCTIONS
 from tcsmt.programs.steps.program import TRUTH, Builder, Indices, ProductRun, Value, scaled_blocks
 from tcsmt.programs.steps.running_sum import COMPENSATIONS, Outside
+from tcsmt.programs.steps.slicing import Slicing
 from tcsmt.programs.steps.split import Split
 from tcsmt.programs.steps.trees import SumOrder
 from tcsmt.programs.written.places import one_part, parts_of
@@ -22,8 +23,9 @@ from tcsmt.programs.written.tokens import Tokens, Wrong
 from tcsmt.support.errors import choose
 
 _STEPS = (
-    "add", "any_of", "approximate", "chain", "compare", "convert", "divide", "maximum", "multiply",
-    "multiply_add", "nearest", "negate", "select", "split", "sum", *COMPENSATIONS,
+    "accumulate", "add", "any_of", "approximate", "chain", "compare", "convert", "digits", "divide",
+    "exact_sum", "exponent", "maximum", "multiply", "multiply_add", "nearest", "negate", "residue", "scale",
+    "select", "split", "sum", *COMPENSATIONS,
 )  # fmt: skip
 _RELATIONS = ("equal", "less", "less_equal")
 #: Axes of the operands of a chain.
@@ -404,6 +406,75 @@ class StepTexts:
         )  # fmt: skip
         value = self.build.split(x, split)
         return tuple(OperandWords(value, number) for number in range(split.words))
+
+    def _exponent(self, tokens: Tokens) -> Value:
+        return self.build.exponent(self._scalar(tokens))
+
+    def _digits(self, tokens: Tokens) -> tuple[OperandWords, ...]:
+        """Take a number, its row's largest exponent, the digits' format, their count, and their bits."""
+        (x, top), fmt, rounding, options = self._arguments(tokens, 2, ("bits",))
+        x, top = self._values_of((x, top))
+        if self.build.axes(x) not in ("A", "B"):
+            raise Wrong("numbers of A or B are cut into digits")
+        if "bits" not in options:
+            raise Wrong("say how many bits a digit has: bits=7")
+        bits, count = options["bits"], options.get("words", 1)
+        slicing = Slicing(bits=bits, count=count, rounding=rounding, wide=float_format(x.format))
+        value = self.build.digits(x, top, slicing, fmt)
+        return tuple(OperandWords(value, number) for number in range(slicing.count))
+
+    def _residue(self, tokens: Tokens) -> Value:
+        (x,), fmt, _, options = self._arguments(tokens, 1, ("modulus", "base", "place"))
+        if not isinstance(x, OperandWords) or x.word:
+            raise Wrong("residues are those of a number's first digit")
+        modulus, base, place = options.get("modulus", 0), options.get("base", 0), options.get("place", 0)
+        if modulus < 2 or base % 2 or place > bool(base):
+            raise Wrong("a modulus of 2 or more is needed; base is even, and with a base place is 0 or 1")
+        return self.build.residue(x.value, fmt, modulus, base, place)
+
+    def _accumulate(self, tokens: Tokens) -> Value:
+        values, named, rounding, options = self._arguments(tokens, 2, ("shift",))
+        x, y = self._values_of(values)
+        fmt = _nearest(named, rounding)
+        self._scalars([y], fmt)
+        return self.build.accumulate(fmt, x, y, options.get("shift", 0))
+
+    def _scale(self, tokens: Tokens) -> Value:
+        """Take a number, exponents whose sum is the power of two, and the format."""
+        values = [self._scalar(tokens)]
+        tokens.expect(",")
+        while tokens.found and tokens.found[0][1] in self.names:
+            values.append(self._scalar(tokens))
+            tokens.expect(",")
+        fmt, shift = float_format(format_named(tokens.name("a format"))), 0
+        if tokens.take(","):
+            tokens.expect("shift")
+            tokens.expect("=")
+            sign = -1 if tokens.take("-") else 1
+            shift = sign * tokens.integer("shift")
+        return self.build.scale(fmt, values[0], values[1:], shift)
+
+    def _exact_sum(self, tokens: Tokens) -> Value:
+        """Take values, or lists of them, with weights: ``exact_sum(3·x, 5·y, modulus=7)``."""
+        values: list[Value] = []
+        weights = []
+        while True:
+            negative = tokens.take("-")
+            weight = tokens.integer("a weight")
+            if not (tokens.take("·") or tokens.take("*")):
+                raise Wrong("expected a weight and a value: 3·x")
+            found = self.value(tokens)
+            members = self._values_of(found if isinstance(found, list) else [found])
+            values += members
+            weights += [-weight if negative else weight] * len(members)
+            tokens.expect(",")
+            if tokens.take("modulus"):
+                break
+        tokens.expect("=")
+        modulus = tokens.integer("a modulus")
+        if modulus < 2:
+            raise Wrong("modulus: must be 2 or more")
+        return self.build.exact_sum(values, weights, modulus)
 
     def _sum(self, tokens: Tokens) -> Value:
         values = self.value(tokens)

@@ -14,6 +14,7 @@ from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.kernels.kernel import kernel_named
 from tcsmt.programs.recipes import algorithm_named
+from tcsmt.programs.recipes.emulation.named import emulation_named
 from tcsmt.programs.steps.digest import digest
 from tcsmt.programs.steps.program import UnitProgram
 from tcsmt.programs.steps.text import text_of
@@ -193,6 +194,7 @@ EXAMPLES: dict[int, tuple[str, str, dict[str, str], dict[str, str]]] = {
     8: (MX, "e4m3", {"sa": "ue8m0 A/32", "sb": "ue8m0 B/32"}, {}),
     9: (S8, "s8", {"za": "s32 a", "zb": "s32 b", "sa": "f32 a", "sb": "f32 b"}, {}),
     10: (H100, "f16", {"bias": "f32 b"}, {}), 11: (BF16, "f32", {}, {}), 13: (H100, "f32", {}, {}),
+    12: (S8, "f64", {"c": "f64"}, {}),
     14: (H100, "f32", {}, {"ex2.approx.f32": "nearest", "div.full.f32": "nearest"}),
     15: (H100, "f16", {"keys": "f16 tK", "V": "f16 tB", "m": "f32 a", "l": "f32 a", "o": "f32"},
          {"ex2.approx.f32": "nearest"}),
@@ -201,10 +203,10 @@ EXAMPLES: dict[int, tuple[str, str, dict[str, str], dict[str, str]]] = {
 LENGTHS, RESULTS = {7: 9000, 13: 1024, 15: 32}, {3: "acc", 5: "acc", 14: "y", 15: "o2"}
 
 
-def example(number: int, result: str = "") -> UnitProgram:
+def example(number: int, result: str = "", block: int = 1) -> UnitProgram:
     """Return an example of the page as it is read. result: the name of another value than the last one."""
     page = (ROOT / "docs/explanation/programs.md").read_text("utf-8")
-    text = page.split(f"**{number}. ")[1].split("```text\n")[1].split("```")[0].rstrip()
+    text = page.split(f"**{number}. ")[1].split("```text\n")[block].split("```")[0].rstrip()
     name, operands, others, choices = EXAMPLES[number]
     last = result or RESULTS.get(number, "d")
     lines = text if last == "d" else f"{text}\nd = {last}"
@@ -230,6 +232,25 @@ def test_examples_of_the_page_are_read_and_printed(number: int) -> None:
         printed, LENGTHS.get(number, 200), inputs, unit, axes=axes, tile=40 if number == 15 else 0
     )
     assert same(again, program), printed
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ozaki1-int8,slices=3", "ozaki1-e4m3,slices=2", "ozaki1-f16,slices=2,every=64",
+        "ozaki2-int8,moduli=3,bits=7", "ozaki2-e4m3,moduli=2",
+    ],
+)  # fmt: skip
+def test_texts_of_emulations_read_back(name: str) -> None:
+    """Two of them are those of the page."""
+    emulation, row = emulation_named(name, "ampere" if "int8" in name else "hopper")
+    program = emulation.program(200)
+    page = {"ozaki1-int8,slices=3": 1, "ozaki2-int8,moduli=3,bits=7": 2}
+    if name in page:
+        assert same(example(12, block=page[name]), program)
+    printed = text_of(program, lambda model: row.name)
+    inputs = {name: format_named("f64") for name in ("A", "B", "c")}
+    assert same(program_of(printed, 200, inputs, unit), program), printed
 
 
 KERNELS = (

@@ -12,8 +12,11 @@ import tcsmt
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.models import Operands
+from tcsmt.programs.recipes.emulation.named import emulation_named
 from tcsmt.programs.written.on_matrices import is_program_file
 from tcsmt.programs.written.programs import WrittenProgram, lines_of
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import checked_cast
 from tests.support.command_line import done, refused
 
@@ -251,3 +254,29 @@ def test_an_instruction_of_padding_alone(tmp_path: Path) -> None:
     file = written(tmp_path / "scaled.toml", f"d = chain({scaled}, padding, c)")
     found = tcsmt.accuracy.multiply(a, b, c, algorithm=file)
     assert found.view(np.uint32)[1, 0] == c.view(np.uint32)[1, 0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ozaki1-int8,slices=3", "ozaki2-int8,moduli=3,bits=7"])
+def test_an_emulation_in_a_file_is_the_named_one(name: str, tmp_path: Path) -> None:
+    """Its text multiplies as it does; bounds and comparisons as terms refuse it by the step's name."""
+    emulation, _ = emulation_named(name, "ampere")
+    path, k = tmp_path / "emulation.toml", 5
+    text = "\n".join(lines_of(emulation.program(k)))
+    path.write_text(
+        f"a_format = 'f64'\nb_format = 'f64'\nc_format = 'f64'\nprogram = \"\"\"\n{text}\n\"\"\"\n", "utf-8"
+    )
+    a, b, c = (
+        numbers(seed, *shape).astype(np.float64) for seed, shape in enumerate(((3, k), (k, 4), (3, 4)))
+    )
+    a[0] *= 2.0**-1060
+    a[2, 1], b[0, 3] = np.inf, np.nan
+    found = tcsmt.accuracy.multiply(a, b, c, algorithm=str(path))
+    wanted = tcsmt.accuracy.multiply(a, b, c, algorithm=name, unit="ampere")
+    assert found.dtype == np.float64 and found.tobytes() == wanted.tobytes()
+    assert np.isfinite(found[:2, :3]).all() and np.isnan(found[2]).all() and np.isnan(found[:, 3]).all()
+    told = tcsmt.accuracy.bound(f"{path}@{k}", domain=Domain(exponents=(0, 0)), search=0.1)
+    assert told.proved_error is None and "exponent: ShareRules has no rule for it" in told.reason
+    if "ozaki2" in name:
+        with pytest.raises(TcsmtError, match="residue: CalledTermRules has no rule for it"):
+            tcsmt.compare(f"{path}@{k}", f"{path}@{k}")

@@ -72,3 +72,37 @@ def test_a_split_has_its_parameters() -> None:
 def test_what_a_step_does_not_take(text: str, why: str) -> None:
     with pytest.raises((Wrong, TcsmtError), match=why):
         last(text)
+
+
+CUT = "digits(A, maximum(exponent(A), nan=ignored), s8, 2, RTZ, bits=4)"
+
+
+def test_digits_have_their_parameters() -> None:
+    step = last(CUT)
+    cut = step.how["slicing"]
+    assert (cut.bits, cut.count, cut.rounding.name, cut.wide.name, step.axes) == (4, 2, "RTZ", "f32", "A")
+    assert (last("scale(x, f32, shift=-2)").how["shift"], last("exponent(A)").format.name) == (-2, "s16")
+    total = last("exact_sum(-3·x, 2·x, modulus=7)")
+    assert (total.how["weights"], total.how["modulus"], total.format.width) == ((-3, 2), 7, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("digits(x, exponent(x), s8, 2, bits=4)", "numbers of A or B are cut"),
+        ("digits(A, exponent(A), s8, 2)", "say how many bits"),
+        ("digits(A, exponent(A), s4, 2, RTZ, bits=4)", "digits from -15 to 15: s4 does not have all of them"),
+        ("digits(A, A, s8, 2, bits=4)", "an exponent"),
+        ("digits(A, exponent(A), s8, 2, RTN, bits=4)", "must be RTZ or RNE"),
+        ("residue(x, s8, modulus=7)", "a number's first digit"),
+        ("accumulate(x, x, f32, RTZ)", "nearest even"),
+        ("accumulate(x, x, f16)", "f32 and f16: convert first"),
+        ("scale(x, x, f32)", "exponents are integers, not f32"),
+        ("scale(x, f32, shift=x)", "must be an integer"),
+        ("exact_sum(x, modulus=7)", "must be an integer"),
+        ("exact_sum(2·x, modulus=1)", "must be 2 or more"),
+    ],
+)
+def test_steps_on_digits_that_cannot_be(text: str, why: str) -> None:
+    with pytest.raises((TcsmtError, Wrong), match=why):
+        last(text)

@@ -23,11 +23,11 @@ from math import gcd, prod
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.formats import Format, integers_from
+from tcsmt.matrix_units.arithmetic.formats import INTEGERS, Format
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.steps.digits import residue_range
 from tcsmt.programs.steps.program import Builder, ProductRun, UnitProgram, Value
-from tcsmt.programs.steps.slicing import F64, Slicing, has_integers
+from tcsmt.programs.steps.slicing import F64, Slicing, require_integers
 from tcsmt.support.errors import TcsmtError
 
 #: Integers of more bits are not cut out of a number.
@@ -55,9 +55,7 @@ class Emulation:
             )
         if self.every < 0:
             raise TcsmtError(f"every = {self.every}: must be 0 or more")
-        if not has_integers(unit.a_format, *self.reach):
-            low, high = self.reach
-            raise TcsmtError(f"integers from {low} to {high}: {unit.a_format.name} does not have all of them")
+        require_integers("integers", unit.a_format, *self.reach)
 
     @property
     def reach(self) -> tuple[int, int]:
@@ -212,8 +210,7 @@ class Residues(Emulation):
     def scaled(self, build: Builder, sides: Sequence[Value], tops: Sequence[Value], k: int) -> Value:
         """Write the integer product by its residues, times 2 to the power of both exponents."""
         cut = self.slicing(k)
-        whole = integers_from(-cut.largest, cut.largest)
-        integers = [build.digits(x, top, cut, whole) for x, top in zip(sides, tops, strict=True)]
+        integers = [build.digits(x, top, cut, INTEGERS["s64"]) for x, top in zip(sides, tops, strict=True)]
         found = [self._residue(build, integers, modulus, k) for modulus in self.moduli]
         product = build.exact_sum(found, self.weights, self.product)
         return build.scale(self.wide, product, tops, 2 * (cut.bits - cut.above))
