@@ -288,7 +288,75 @@ class Block:
                     self._write(address, 2, word >> (16 * n), "shared")
 
     def _warpgroup(self, threads: Sequence[Thread]) -> None:
-        raise AssertionError("wgmma is not run here yet")
+        """wgmma.mma_async: each warpgroup multiplies the matrices of its descriptors, at once."""
+        for first in range(0, len(threads), 128):
+            group = threads[first : first + 128]
+            (at,) = {thread.at for thread in group}
+            _, name, operands = self.lines[at]
+            self._warpgroup_product(name, operands, group)
+            for thread in group:
+                thread.at += 1
+
+    def _warpgroup_product(self, name: str, operands: Sequence[str], group: Sequence[Thread]) -> None:
+        found = re.fullmatch(r"wgmma\.mma_async\.sync\.aligned\.m64n(\d+)(k\d+)\.(.+)", name)
+        assert found is not None
+        n = int(found[1])
+        model = self.model(f"{self.architecture}/wgmma.m64nN{found[2]}.{found[3]}")
+        registers = [register.strip() for register in operands[0].strip("{} ").split(",")]
+        keeps = self._value(group[0], operands[3]) & 1
+        majors = [text == "1" for text in operands[6:8]] or [False, False]
+        matrices = []
+        for text, rows, width, other in zip(
+            operands[1:3], (64, n), (model.a_format.width, model.b_format.width), majors, strict=True
+        ):
+            descriptor = self._value(group[0], text)
+            size = width // 8
+            matrices.append([
+                [
+                    self._read(matrix_place(descriptor, row, k, size, rows_inside=other), size, "shared")
+                    for k in range(model.k)
+                ]
+                for row in range(rows)
+            ])  # fmt: skip
+        assert model.d_format.width == 32
+        # PTX ISA, "D fragment layout": 16 rows a warp, two neighbours in a row, then the row below by 8
+        cells = [
+            (16 * (t // 32) + t % 32 // 4 + 8 * (r // 2 % 2), 8 * (r // 4) + 2 * (t % 4) + r % 2)
+            for t in range(128)
+            for r in range(len(registers))
+        ]
+        before = [self._value(t, r) if keeps else 0 for t in group for r in registers]
+        words = _products(
+            model,
+            [matrices[0][row] for row, _ in cells],
+            [matrices[1][column] for _, column in cells],
+            before,
+        )
+        for place, (thread, register) in enumerate((t, r) for t in group for r in registers):
+            thread.registers[register] = words[place]
+
+
+def matrix_place(descriptor: int, row: int, k: int, size: int, *, rows_inside: bool) -> int:
+    """The address of an element of a matrix that a wgmma descriptor describes."""
+
+    def field(first: int, last: int) -> int:
+        return descriptor >> first & ((1 << (last - first + 1)) - 1)
+
+    start, leading, stride = 16 * field(0, 13), 16 * field(16, 29), 16 * field(32, 45)
+    pattern = [None, 128, 64, 32][field(62, 63)]
+    if pattern is None:
+        line, byte = (k % 8, row % 8 * size) if rows_inside else (row % 8, k * size % 16)
+        groups = (row // 8, k // 8) if rows_inside else (row // 8, k * size // 16)
+        return start + groups[0] * stride + groups[1] * leading + line * 16 + byte
+    if rows_inside:
+        in_line = pattern // size
+        block, byte = divmod(row, in_line)
+        address = start + block * leading + k // 8 * stride + k % 8 * pattern + byte * size
+    else:
+        address = start + row // 8 * stride + row % 8 * pattern + k * size
+    chunk, line = address >> 4 & 7, address >> 7 & 7
+    mixed = chunk ^ {128: line, 64: line & 3, 32: line & 1}[pattern]
+    return address & ~0x70 | mixed << 4
 
 
 _COLLECTIVE = re.compile(r"bar\.|mma\.|ldmatrix|stmatrix|shfl|wgmma\.mma")

@@ -94,6 +94,9 @@ class Machine:
         self.shared = SharedMemory(_SHARED, end - _SHARED, self.lanes)
         self.at = 0
         self.waiting: set[str] = set()
+        self.unfenced: set[str] = set()  # registers that are written since wgmma.fence
+        self.open_products: list[tuple[set[str], Lanes]] = []
+        self.products: list[list[tuple[set[str], Lanes]]] = []
         self.specials = self._specials()
 
     def _specials(self) -> dict[str, Lanes]:
@@ -190,6 +193,14 @@ class Machine:
         if codes is not None and not codes.any():
             codes = None
         self.registers[operand.name] = Word(bits, codes)
+        self.unfenced.add(operand.name)
+
+    def note_products(self) -> None:
+        """Note which registers and bytes of shared memory belong to products of warpgroups under way."""
+        under_way = [one for group in (*self.products, self.open_products) for one in group]
+        self.waiting = set().union(*(names for names, _ in under_way))
+        for _, addresses in under_way:
+            self.shared.multiplied[addresses - self.shared.first] = True
 
     def width(self, operand: Operand) -> int:
         """Return the width of a register in bits."""

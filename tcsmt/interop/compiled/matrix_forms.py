@@ -27,6 +27,17 @@ MATRIX_FORMS = {
     for shape, several in _SHAPES.items()
     for formats in several
 }
+#: Of ``wgmma.mma_async.sync.aligned``: K, and formats of d, a and b.
+_WARPGROUP = (
+    ("k16", "f32.f16.f16"), ("k16", "f16.f16.f16"), ("k16", "f32.bf16.bf16"), ("k8", "f32.tf32.tf32"),
+    *(("k32", f"{d}.{a}.{b}") for d in ("f32", "f16") for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")),
+)  # fmt: skip
+#: Names of instructions: how the catalogue names them after the architecture, and N.
+WARPGROUP_FORMS = {
+    f"wgmma.mma_async.sync.aligned.m64n{n}{k}.{formats}": (f"wgmma.m64nN{k}.{formats}", n)
+    for k, formats in _WARPGROUP
+    for n in range(8, 257, 8)
+}
 
 
 @dataclass(frozen=True)

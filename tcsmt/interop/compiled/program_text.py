@@ -85,7 +85,12 @@ class Writer:
         """Return the text of a term. Raises :class:`.TcsmtError` for what no program says."""
         order = self.terms.reachable(root)
         products = {n: term for n in order if isinstance(term := self.terms[n], DotProduct)}
-        operands = {n: (self._operand(term.a), self._operand(term.b)) for n, term in products.items()}
+        zeros = {n for n, term in products.items() if not any(map(self._is_read, (*term.a, *term.b)))}
+        operands = {
+            n: (self._operand(term.a), self._operand(term.b))
+            for n, term in products.items()
+            if n not in zeros
+        }
         places = self._places(operands)
         inside = {
             n
@@ -94,7 +99,7 @@ class Writer:
             for n in self.terms.reachable(number)
         }
         self.instructions = {
-            n: self._instruction(n, term, *operands[n], places) for n, term in products.items()
+            n: self._instruction(n, products[n], *pair, places) for n, pair in operands.items()
         }
         self.uses = Counter(
             taken for n in order if n not in inside or n in products for taken in self._taken(n)
@@ -149,6 +154,11 @@ class Writer:
                 return (form, *(part for part, _ in pairs)), next(iter(places), None)
         raise TcsmtError("an operand of a matrix instruction is the result of another one")
 
+    def _is_read(self, number: int) -> bool:
+        """Return whether an operand's word is not the +0 that fills an instruction up."""
+        term = self.terms[number]
+        return not isinstance(term, Constant) or bool(term.bits)
+
     def _operand(self, words: Sequence[int]) -> tuple[str, _Operand]:
         """Return the buffer of an operand's words, with their offsets."""
         found: list[tuple[_Template, tuple[int, int] | None]] = []
@@ -160,10 +170,7 @@ class Writer:
         templates = {template for template, _ in found if template}
         places = {place[0] for _, place in found if place is not None}
         if not templates:
-            raise TcsmtError(
-                "a matrix instruction multiplies nothing but zeros (a tail of K that is shorter than an "
-                "instruction): no program says so yet"
-            )
+            raise TcsmtError("a matrix instruction multiplies words by nothing but zeros")
         if len(templates) > 1 or len(places) != 1:
             raise TcsmtError("the words of an operand of a matrix instruction are not computed alike")
         if any(template and place is None for template, place in found):
@@ -371,6 +378,9 @@ class Writer:
         model = self.rows(term.unit).model
         c, start = self.terms[first.c], model.c_format.name
         value = "+0" if isinstance(c, Constant) and not c.bits else self._value(first.c, start)
+        short = self.short.setdefault(term.unit, f"U{len(self.short) or ''}")
+        if number not in self.instructions:
+            return f"chain({short}, padding, {value})"
         runs: list[list[int]] = []
         closed = True
         for one in (self.instructions[n] for n in chained):
@@ -381,7 +391,6 @@ class Writer:
         left, right = self.instructions[number].names
         count = self.along["A"].count
         text = "; ".join(f"{left}·{right} over {indices_text(run, count, model.k)}" for run in runs)
-        short = self.short.setdefault(term.unit, f"U{len(self.short) or ''}")
         return f"chain({short}, {text}, {value})"
 
     def _continues(self, number: int) -> bool:
@@ -390,6 +399,8 @@ class Writer:
         assert isinstance(term, DotProduct)
         before = self.terms[term.c]
         if not isinstance(before, DotProduct) or before.unit != term.unit or self.uses[term.c] != 1:
+            return False
+        if not {number, term.c} <= self.instructions.keys():
             return False
         return self.instructions[number].names == self.instructions[term.c].names
 

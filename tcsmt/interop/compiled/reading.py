@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 
 from tcsmt.interop.compiled.machine import Launch, Machine, StoredByte
-from tcsmt.interop.compiled.matrix_forms import MATRIX_FORMS, Fragments, shape_of
+from tcsmt.interop.compiled.matrix_forms import MATRIX_FORMS, WARPGROUP_FORMS, Fragments, shape_of
 from tcsmt.interop.compiled.memory_steps import MEMORY_STEPS
 from tcsmt.interop.compiled.program_text import ProgramText, Writer
 from tcsmt.interop.compiled.ptx_text import Parameter, PtxInstruction, PtxKernel, PtxModule, parse_ptx
 from tcsmt.interop.compiled.register_steps import REGISTER_STEPS
 from tcsmt.interop.compiled.terms import Bytes
 from tcsmt.interop.compiled.warp_steps import WARP_STEPS
+from tcsmt.interop.compiled.warpgroup_steps import WARPGROUP_STEPS
 from tcsmt.interop.hardware.instructions import TARGETS
-from tcsmt.interop.hardware.layouts import warp_tile
+from tcsmt.interop.hardware.layouts import warp_tile, warpgroup_tile
 from tcsmt.matrix_units.catalogue import Row, architecture_named, rows
 from tcsmt.support.errors import TcsmtError
 
@@ -147,7 +148,7 @@ def run_kernel(
             raise instruction.error(str(wrong)) from None
 
     machine = Machine(kernel, Launch(values, own, whole, _three(count, 1)), placed)
-    machine.run({**REGISTER_STEPS, **MEMORY_STEPS, **WARP_STEPS})
+    machine.run({**REGISTER_STEPS, **MEMORY_STEPS, **WARP_STEPS, **WARPGROUP_STEPS})
     return KernelRun(machine, architecture, names, units)
 
 
@@ -185,11 +186,12 @@ def _row(architecture: str, unit: str) -> Row:
 
 
 def _fragments(units: Callable[[str], Row], name: str) -> Fragments:
-    unit = MATRIX_FORMS[name]
-    row = units(unit)
+    unit = MATRIX_FORMS[name] if name in MATRIX_FORMS else WARPGROUP_FORMS[name][0]
+    model = units(unit).model
     m, k = shape_of(unit)
-    model = row.model
     formats = model.a_format, model.b_format, model.c_format, model.d_format
+    if name in WARPGROUP_FORMS:
+        return Fragments(unit, warpgroup_tile(k, formats))
     return Fragments(unit, warp_tile(m, k, formats, dense=False))
 
 

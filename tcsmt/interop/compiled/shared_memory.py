@@ -127,25 +127,22 @@ class SharedMemory:
             self.copied[one.places] = False
             self._write(one)
 
-    def multiply(self, addresses: Lanes, threads: Lanes) -> ByteLanes:
-        """Return bytes that a warpgroup's instruction reads, of shape (addresses,), and keep them from being
-        written until it has been waited for.
-        """
+    def multiply(self, addresses: Lanes) -> ByteLanes:
+        """Return bytes that an instruction of a whole warpgroup reads, of shape (addresses,)."""
         places, _ = self._places(addresses, addresses, 1)
         if self.copied[places].any():
             raise TcsmtError("it reads shared memory to which cp.async copies: nothing waits for it before")
-        # all threads of the warpgroup issue it: each must see what was written
-        who = np.full(len(places), threads[0])
-        written = self.written_by
-        alone = (written.barrier[places] < self.barrier) | (
-            (written.thread[places] == who) & (len(threads) == 1)
-        )
-        if not alone.all():
+        if (self.written_by.barrier[places] >= self.barrier).any():
             raise TcsmtError("it reads shared memory that another thread wrote, and no barrier is between")
         if not self.fenced[places].all():
             raise TcsmtError("it reads shared memory that was written without fence.proxy.async after it")
-        self.multiplied[places] = True
         return ByteLanes(self.codes[places], self.index[places])
+
+    def read_by_several(self, addresses: Lanes) -> None:
+        """Note that all threads have read these bytes."""
+        places = addresses - self.first
+        self.read_by.thread[places] = self.read_by.warp[places] = _SEVERAL
+        self.read_by.barrier[places] = self.barrier
 
     def _places(self, addresses: Lanes, threads: Lanes, size: int) -> tuple[Lanes, Lanes]:
         places = (addresses.astype(np.int64) - self.first)[None] + np.arange(size)[:, None]

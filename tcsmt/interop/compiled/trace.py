@@ -176,12 +176,20 @@ class EventTrace:
         bits = (word.bits[None] >> (8 * places).astype(np.uint64) & np.uint64(255)).astype(np.int64)
         if word.codes is None:
             return ByteLanes(np.zeros_like(bits), bits)
-        ends = np.zeros(len(word.codes), np.int64)  # a value that is shorter is followed by zeros
-        for slot in np.unique(word.codes // LANES).tolist():
-            if slot:
-                ends[word.codes // LANES == slot] = self.size(slot * LANES)
-        codes = np.where((places < ends) & (word.codes != 0), word.codes, 0)
-        index = np.where(codes != 0, places, np.where(word.codes != 0, 0, bits))
+        codes, index = np.zeros_like(bits), np.where(word.codes != 0, 0, bits)
+        slots, lanes = word.codes // LANES, word.codes % LANES
+        for slot in np.unique(slots).tolist():
+            if not slot:
+                continue
+            event, output = self.slots[slot - 1]
+            # a value that is shorter is followed by zeros
+            rows, here = slice(0, min(size, event.sizes[output])), slots == slot
+            if isinstance(event, Gathered):  # what it is made of, so that its zeros are known
+                codes[rows, here] = event.bytes.codes[rows, lanes[here]]
+                index[rows, here] = event.bytes.index[rows, lanes[here]]
+            else:
+                codes[rows, here] = word.codes[here]
+                index[rows, here] = places[rows]
         return ByteLanes(codes, index)
 
     def word_of(self, given: ByteLanes) -> Word:

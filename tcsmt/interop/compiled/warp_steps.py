@@ -9,7 +9,7 @@ import numpy as np
 from tcsmt.interop.compiled.machine import Machine, Meaning
 from tcsmt.interop.compiled.matrix_forms import MATRIX_FORMS, Multiplied
 from tcsmt.interop.compiled.ptx_text import PtxInstruction, PtxNumber, PtxSymbol
-from tcsmt.interop.compiled.trace import Lanes, stacked
+from tcsmt.interop.compiled.trace import ByteLanes, Lanes, stacked
 from tcsmt.support.errors import TcsmtError
 
 
@@ -63,6 +63,23 @@ def _load_matrix(machine: Machine, instruction: PtxInstruction, mask: Lanes | No
         machine.write(part, machine.trace.word_of(stacked(halves)), None)
 
 
+def _store_matrix(machine: Machine, instruction: PtxInstruction, mask: Lanes | None) -> None:
+    """``stmatrix``: the same places, from registers to shared memory."""
+    machine.everyone(mask)
+    target, source = instruction.operands
+    count = int(instruction.name.partition(".x")[2][0])
+    addresses = machine.address(target, None)
+    if (addresses % 16).any():
+        raise TcsmtError("a row does not begin at a multiple of 16")
+    lane, warp = machine.threads % 32, machine.threads // 32 * 32
+    for number, part in enumerate(machine.registers_of(source, count)):
+        given = machine.bytes(part, 4)
+        for half in range(2):
+            rows = slice(2 * half, 2 * half + 2)
+            start = addresses[warp + 8 * number + lane // 4] + 2 * (lane % 4 * 2 + half)
+            machine.shared.store(start, machine.threads, ByteLanes(given.codes[rows], given.index[rows]))
+
+
 def _multiplied(machine: Machine, instruction: PtxInstruction, mask: Lanes | None) -> None:
     """``mma.sync``: d = a b + c on the fragments of each warp."""
     machine.everyone(mask)
@@ -102,6 +119,7 @@ def _table() -> Mapping[str, Meaning]:
     for count in (1, 2, 4):
         for order in ("", ".trans"):
             found[f"ldmatrix.sync.aligned.m8n8.x{count}{order}.shared.b16"] = _load_matrix
+        found[f"stmatrix.sync.aligned.m8n8.x{count}.shared.b16"] = _store_matrix
     return found | {"bra": _branch, "bra.uni": _branch, "ret": _returned, "exit": _returned}
 
 

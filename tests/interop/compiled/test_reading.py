@@ -21,12 +21,22 @@ _SOME = [0, 1, 9, 15, 64 + 3, 64 * 9 + 2, 64 * 15 + 15]
         pytest.param("tf32_sm80", "f32", 4, id="tf32", marks=pytest.mark.slow),
         pytest.param("tf32x3_sm80", "f32", 4, id="tf32x3", marks=pytest.mark.slow),
         pytest.param("e5m2_sm80", "e5m2", 4, id="e5m2", marks=pytest.mark.slow),
+        pytest.param("f16_sm90", "f16", 2, id="wgmma f16", marks=pytest.mark.slow),
+        pytest.param("e4m3_sm90", "e4m3", 4, id="wgmma e4m3", marks=pytest.mark.slow),
+        pytest.param("e4m3_narrow_sm90", "e4m3", 4, id="e4m3 by f16", marks=pytest.mark.slow),
+        pytest.param("f16_narrow_sm90", "f16", 2, id="stmatrix", marks=pytest.mark.slow),
     ],
 )
 def test_products_have_the_oracles_words(name: str, fmt: str, size: int, *, any_word: bool) -> None:
     formats = {"A": (fmt, _WORDS), "B": (fmt, _WORDS)}
     wrong = differences(name, _MATMUL, formats, _SOME, size=size, seed=5, any_word=any_word)
     assert not wrong
+
+
+def test_a_tail_has_the_oracles_words() -> None:
+    arguments = ["A", "B", "D", "64", "64", "40", "64", "64", "64"]
+    formats = {"A": ("f16", _WORDS), "B": ("f16", _WORDS)}
+    assert not differences("f16_sm80", arguments, formats, _SOME, size=2, any_word=True)
 
 
 @pytest.mark.slow
@@ -61,6 +71,7 @@ def test_converted_operands_have_another_order_of_k() -> None:
     assert "permuted(K, 0 1 4 5 8 9 12 13 16 17 20 21 24 25 28 29 2 3 6 7" in chain
 
 
+@pytest.mark.slow
 def test_a_contraction_is_a_freedom() -> None:
     text = (TEXTS / "linear_sm80.ptx").read_text()
     found = run_kernel(text, ["A", "B", "bias", "D", "64", "64", "64"]).read()
@@ -76,6 +87,7 @@ def test_a_contraction_is_a_freedom() -> None:
     assert not run_kernel(rounded, ["A", "B", "bias", "D", "64", "64", "64"]).read().text.freedoms
 
 
+@pytest.mark.slow
 def test_arguments_must_fit_the_kernel() -> None:
     text = (TEXTS / "f16_sm80.ptx").read_text()
     for arguments, said in (
@@ -96,6 +108,29 @@ def test_arguments_must_fit_the_kernel() -> None:
     with pytest.raises(TcsmtError, match="PTX for sm_80 does not run on volta"):
         run_kernel(text, _MATMUL, target="volta")
     assert run_kernel(text, _MATMUL, target="h100").read().text.units["U"].startswith("hopper/")
+
+
+@pytest.mark.slow
+def test_blocks_of_few_rows_have_another_program() -> None:
+    """A block of 64 rows is multiplied in FP8, one of 16 in FP16, with K in another order."""
+    wide, narrow = (
+        run_kernel((TEXTS / f"{name}.ptx").read_text(), _MATMUL).read(64 * 5 + 9).text
+        for name in ("e4m3_sm90", "e4m3_narrow_sm90")
+    )
+    assert wide.along == narrow.along
+    assert wide.lines == ("d = chain(U, A·B over K, +0)",)
+    assert wide.units == {"U": "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"}
+    assert narrow.lines[0] == "x0 = convert(A, f16)"
+    assert narrow.units == {"U": "hopper/mma.m16n8k16.f32.f16.f16.f32"}
+
+
+def test_an_instruction_of_zeros_alone_is_padding() -> None:
+    text = (TEXTS / "f16_sm80.ptx").read_text()
+    found = run_kernel(text, ["A", "B", "D", "64", "64", "40", "40", "64", "64"]).read()
+    assert found.text.along["A"].count == 40
+    assert found.text.lines == (
+        "v0 = chain(U, A·B over K, +0)", "v1 = chain(U, padding, v0)", "d = convert(v1, f16)",
+    )  # fmt: skip
 
 
 def test_a_tail_of_k_is_filled_up_with_zeros() -> None:
