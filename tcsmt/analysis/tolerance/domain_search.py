@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.analysis.tolerance.bounded import results_of
 from tcsmt.analysis.tolerance.exact import in_kernel
 from tcsmt.analysis.tolerance.kernels import MatrixWords
-from tcsmt.analysis.tolerance.search import results_of
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.analysis.tolerance.enclosures import Enclosure, EnclosureRules, Summed, of_matrices, of_rows
+from tcsmt.analysis.tolerance.enclosures import Enclosure
 from tcsmt.analysis.tolerance.instruction import (
     InstructionLoss,
     greatest_exponent,
     instruction_loss,
     least_exponent,
 )
+from tcsmt.analysis.tolerance.products import EnclosureRules
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, float_format
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.programs.kernels.reduction import Reduction
-from tcsmt.programs.steps.program import read
-from tcsmt.support.errors import InternalError, TcsmtError
+from tcsmt.programs.steps.program import NoRule, UnitProgram, read
+from tcsmt.support.errors import TcsmtError
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -36,16 +37,49 @@ _LEAST = -500
 
 @dataclass(frozen=True)
 class MatrixWords:
-    """What a kernel multiplies and adds, as words: of matrices, or of elements apart.
+    """What a kernel or a program multiplies and adds, as words: of matrices, or of elements apart.
 
-    a: (M, K), or (elements, K). b: (K, N), or (elements, K). c: of the elements' shape, or None. bias: (N,),
-    or (elements,), or None.
+    a: (M, K), or (elements, K). b: (K, N), or (elements, K). c: of the elements' shape, or None. bias: of a
+    kernel, (N,), or (elements,), or None. more: of a program's other inputs, by name, the axes and the words.
     """
 
     a: Array
     b: Array
     c: Array | None = None
     bias: Array | None = None
+    more: Mapping[str, tuple[str, Array]] = field(default_factory=dict)
+
+    def at(self, rows: slice, columns: slice) -> MatrixWords:
+        """Return what some rows and columns of D are made of."""
+        places = {"A": (rows,), "B": (slice(None), columns), "t": (), "": (rows, columns)}
+        return MatrixWords(
+            self.a[rows],
+            self.b[:, columns],
+            None if self.c is None else self.c[rows, columns],
+            None if self.bias is None else self.bias[columns],
+            {
+                name: (axes, words[places[axes[:1].upper().replace("T", "t")]])
+                for name, (axes, words) in self.more.items()
+            },
+        )
+
+    def elements(self, places: Array) -> MatrixWords:
+        """Return elements apart. places: rows and columns of D, integers (elements, 2)."""
+        rows, columns = places.T
+
+        def apart(axes: str, words: Array) -> Array:
+            if not axes:
+                return np.asarray(words[rows, columns])
+            own = words[rows] if axes[0] in "Aa" else words[:, columns].T
+            return np.asarray(own[:, 0] if axes in ("a", "b") else own)
+
+        return MatrixWords(
+            self.a[rows],
+            self.b[:, columns].T,
+            None if self.c is None else self.c[rows, columns],
+            None if self.bias is None else self.bias[columns],
+            {name: (axes, apart(axes, words)) for name, (axes, words) in self.more.items()},
+        )
 
 
 @dataclass(frozen=True)
@@ -168,13 +202,6 @@ class _Known:
         return replace(bounds, atol=atol, exact=exact)
 
 
-def _check_sizes(loss: InstructionLoss, *sides: Array) -> None:
-    """Refuse numbers that the lemmas are not about: the loss is that of other operands."""
-    largest = max(float(np.abs(values).max(initial=0.0)) for values in sides)
-    if largest and int(np.frexp(largest)[1]) - 1 > loss.high:
-        raise InternalError(f"operands up to {largest:g}, and lemmas up to 2^{loss.high}")
-
-
 def bounds_of_product(kernel: Kernel, operands: MatrixWords, loss: InstructionLoss) -> ElementBounds:
     """Return the bounds of every element of D, each an array (M, N). loss: of :func:`loss_on`.
 
@@ -183,27 +210,17 @@ def bounds_of_product(kernel: Kernel, operands: MatrixWords, loss: InstructionLo
     """
     unit, known = kernel.unit.model, _Known.of(kernel, operands)
     operands, unknown = known.operands, known.unknown
-    a, b = _numbers("A", unit.a_format, operands.a), _numbers("B", unit.b_format, operands.b)
-    (m, length), n = a.shape, b.shape[1]
+    (m, length), n = operands.a.shape, operands.b.shape[1]
     result = ElementBounds(*(np.empty((m, n)) for _ in range(3)))
     together = max(1, -(-(length // unit.k * m * n) // _WORK))
-    _check_sizes(loss, a, b)
-    e_min = float_format(unit.a_format).e_min, float_format(unit.b_format).e_min
     for rows, columns, reduction in kernel.reduction.on(m, n, length):
         for row in range(*rows.indices(m))[::_TILE]:
             for column in range(*columns.indices(n))[::_TILE]:
                 tall = slice(row, min(row + _TILE, *rows.indices(m)[1:2]))
                 wide = slice(column, min(column + _TILE, *columns.indices(n)[1:2]))
-                x, y = a[tall], b[:, wide]
-                own = MatrixWords(
-                    x,
-                    y,
-                    None if operands.c is None else operands.c[tall, wide],
-                    None if operands.bias is None else operands.bias[wide],
-                )
-                part = _bounded(
-                    kernel, reduction, of_matrices(x, y, e_min), (len(x), y.shape[1]), own, loss, together
-                )
+                own = operands.at(tall, wide)
+                shape = len(own.a), own.b.shape[1]
+                part = _bounded(kernel, reduction, shape, own, loss, together)
                 for name in ("atol", "exact", "error"):
                     getattr(result, name)[tall, wide] = getattr(part, name)
     some = np.logical_or.outer(unknown["a"].any(axis=1), unknown["b"].any(axis=0))
@@ -216,13 +233,9 @@ def bounds_of_elements(
     """Return the bounds of elements apart, each an array (elements,). reduction: theirs where tiles
     differ.
     """
-    unit, known = kernel.unit.model, _Known.of(kernel, operands)
+    known = _Known.of(kernel, operands)
     operands, unknown = known.operands, known.unknown
-    a, b = _numbers("A", unit.a_format, operands.a), _numbers("B", unit.b_format, operands.b)
-    _check_sizes(loss, a, b)
-    e_min = float_format(unit.a_format).e_min, float_format(unit.b_format).e_min
-    own = MatrixWords(a, b, operands.c, operands.bias)
-    result = _bounded(kernel, reduction or kernel.reduction, of_rows(a, b, e_min), (len(a),), own, loss, 1)
+    result = _bounded(kernel, reduction or kernel.reduction, (len(operands.a),), operands, loss, 1)
     some = unknown["a"].any(axis=1) | unknown["b"].any(axis=1)
     some = some | unknown.get("c", False) | unknown.get("bias", False)
     return replace(
@@ -233,44 +246,55 @@ def bounds_of_elements(
 def _bounded(
     kernel: Kernel,
     reduction: Reduction,
-    products: Summed,
     shape: tuple[int, ...],
     operands: MatrixWords,
     loss: InstructionLoss,
     together: int,
 ) -> ElementBounds:
     """Of parts that are added in any order: the largest bound of every order."""
-    orders = reduction.orders(operands.a.shape[1], kernel.unit.model.k, c=operands.c is not None)
-    first, *others = (_in_order(kernel, order, products, shape, operands, loss, together) for order in orders)
+    schedule, epilogue, length = kernel.schedule, kernel.epilogue, operands.a.shape[1]
+    orders = reduction.orders(length, kernel.unit.model.k, c=operands.c is not None)
+    there = {
+        "c": operands.c is not None and epilogue.beta != 0,
+        "bias": operands.bias is not None,
+        "random": bool(epilogue.stochastic),
+    }
+    given = {"A": operands.a, "B": operands.b, "c": operands.c, "bias": operands.bias}
+    results = []
+    for order in orders:
+        program = replace(schedule, reduction=order).program(length, **there)
+        rules = EnclosureRules(shape, lambda unit, low, high: loss, together)
+        results.append(read_enclosures(program, rules, given))
+    first, *others = results
     atol = first.atol
     for bounds in others:
         atol = np.maximum(atol, bounds.atol)
     return replace(first, atol=atol)
 
 
-def _in_order(
-    kernel: Kernel,
-    reduction: Reduction,
-    products: Summed,
-    shape: tuple[int, ...],
-    operands: MatrixWords,
-    loss: InstructionLoss,
-    together: int,
+def read_enclosures(
+    program: UnitProgram, rules: EnclosureRules, given: Mapping[str, Array | None]
 ) -> ElementBounds:
-    schedule, epilogue = kernel.schedule, kernel.epilogue
-    wide = (
-        max(fmt.width for fmt in (schedule.unit.a_format, schedule.unit.b_format, schedule.unit.c_format))
-        > 32
-    )
-    rules = EnclosureRules(shape, products, loss, together, wide)
-    given: dict[str, Any] = {"A": None, "B": None, "random": rules.constant_zero()}
-    if operands.c is not None and epilogue.beta != 0:
-        given["c"] = rules.given(schedule.unit.c_format, operands.c)
-    if operands.bias is not None:
-        given["bias"] = rules.given(schedule.working_format, operands.bias)
-    length, bias, random = operands.a.shape[1], operands.bias is not None, bool(epilogue.stochastic)
+    """Return the bounds of a program's result against what its steps give without any rounding.
+
+    given: the words of its inputs; random bits may be any. Words of axes are known; others are bounded.
+    Raises :class:`.Unbounded` for a step that no rule is about, by its name.
+    """
+    inputs: dict[str, Enclosure] = {}
+    for name, step in program.inputs.items():
+        words = given.get(name)
+        if words is not None:
+            inputs[name] = rules.given(step.format, words, known=bool(step.axes))
+        elif name == "random" or not program.reads(name):
+            inputs[name] = rules.constant_zero()
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        given["total"] = read(schedule.sums(length, reduction, c="c" in given), rules, given)
-        result: Enclosure = read(schedule.end(c="c" in given, bias=bias, random=random), rules, given)
-    atol = np.where(rules.overflows | ~np.isfinite(result.off), np.inf, result.off)
-    return ElementBounds(atol, result.value, result.error)
+        try:
+            result: Enclosure = read(program, rules, inputs)
+        except NoRule as why:
+            raise Unbounded(str(why)) from None
+    known = np.isfinite(result.error)  # else there is no exact result
+    atol = np.where(rules.overflows | ~np.isfinite(result.off) | ~known, np.inf, result.off)
+    value, error = (
+        np.broadcast_to(np.where(known, part, np.nan), rules.shape) for part in (result.value, result.error)
+    )
+    return ElementBounds(atol, value, error)

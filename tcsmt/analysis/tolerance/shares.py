@@ -16,6 +16,7 @@ import numpy as np
 
 from tcsmt.analysis.bounds.compensated import KNUTH
 from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.analysis.tolerance.compensated_loss import compensated_loss
 from tcsmt.analysis.tolerance.upward import added, number_above, scaled
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, float_format
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
@@ -260,14 +261,8 @@ class ShareRules:
         held = total.off if total.both is None else total.both
         value = _exactly(total.value, summand.value)
         before = added(self.size(Share(value, held)), held, summand.off)  # of total + error + x
-        if scheme == "kahan":  # the error is added to x, and the sum rounded, before t
-            part = scaled(added(own, e), u)
-            y, at = added(own, e, part, scaling), added(before, part, scaling)
-        else:
-            part = np.zeros_like(self.most)
-            y, at = added(own, scaling), added(before, e, scaling)
-        lost, error_off = _LOSSES[scheme](u, at, y, e, part)
-        self._check(fmt.largest_finite, 4 * added(at, y, e), f"a compensated sum in {fmt.name}")
+        lost, error_off, reach = compensated_loss(scheme, u, before, own, e, scaling)
+        self._check(fmt.largest_finite, reach, f"a compensated sum in {fmt.name}")
         both = added(held, summand.off, scaling, lost)
         pair = object()
         nothing = np.zeros_like(self.most)
@@ -355,41 +350,3 @@ def _times(x: Array, factor: Fraction) -> Array:
         if Fraction(float(one)) * factor != Fraction(float(product)):
             raise Unbounded("factors of sums that binary64 does not have")
     return result
-
-
-def _after(u: Fraction, at: Array, y: Array) -> Array:
-    """|t' - t|, where t' = t + y is rounded."""
-    return added(y, scaled(at, u))
-
-
-def _kahan(u: Fraction, at: Array, y: Array, e: Array, part: Array) -> tuple[Array, Array]:
-    step = _after(u, at, y)
-    lost = added(part, scaled(at, u**2), scaled(step, (1 + u) * u))
-    return lost, added(scaled(at, (1 + u) * u), scaled(step, (1 + u) * u))
-
-
-def _fast_two_sum(u: Fraction, at: Array, y: Array, e: Array, part: Array) -> tuple[Array, Array]:
-    step = _after(u, at, y)
-    lower = added(scaled(at, (1 + u) * u), scaled(step, (1 + u) * u))  # what the addition lost, as computed
-    lost = added(scaled(at, u**2), scaled(step, (1 + u) * u), scaled(added(e, lower), u))
-    return lost, scaled(added(e, lower), 1 + u)
-
-
-def _two_sum(u: Fraction, at: Array, y: Array, e: Array, part: Array) -> tuple[Array, Array]:
-    lower = scaled(at, u)
-    return scaled(added(e, lower), u), scaled(added(e, lower), 1 + u)
-
-
-def _double_word(u: Fraction, at: Array, y: Array, e: Array, part: Array) -> tuple[Array, Array]:
-    rest = added(e, scaled(at, u))  # e + l
-    v = scaled(rest, 1 + u)
-    total = added(scaled(at, 1 + u), v)  # t' + v
-    step = added(v, scaled(total, u))
-    lost = added(scaled(rest, u), scaled(total, u**2), scaled(step, (1 + u) * u))
-    return lost, added(scaled(total, (1 + u) * u), scaled(step, (1 + u) * u))
-
-
-#: What each loses of the total and its error together, and how large the error is then.
-_LOSSES = {
-    "kahan": _kahan, "fast-two-sum": _fast_two_sum, "two-sum": _two_sum, "double-word": _double_word,
-}  # fmt: skip

@@ -4,43 +4,28 @@ from __future__ import annotations
 
 import io
 import os
-import time
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tcsmt.analysis.bounds.fused_loss import Unbounded
-from tcsmt.analysis.tolerance.exact import exact_element, outside
-from tcsmt.analysis.tolerance.instruction import InstructionLoss, greatest_exponent
-from tcsmt.analysis.tolerance.kernels import (
-    ElementBounds,
-    MatrixWords,
-    bounds_of_product,
-    greatest_operand,
-    least_operand,
-    loss_on,
-)
-from tcsmt.analysis.tolerance.remembered import RememberedProof
+from tcsmt.analysis.tolerance.enclosures import numbers
+from tcsmt.analysis.tolerance.exact import outside
 from tcsmt.analysis.tolerance.search import LargestError, largest_errors
 from tcsmt.identification.diagnosis.diagnose import Diagnosis, diagnose
 from tcsmt.identification.diagnosis.recorded import RecordedResult
 from tcsmt.interface.api.arrays import as_numpy
-from tcsmt.interface.api.matching import formats_of, kernel_for_operands
-from tcsmt.matrix_units.arithmetic.conversion import converted, floats
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, Format, float_format
+from tcsmt.interface.api.tolerance_sides import BoundedSide, side_named
+from tcsmt.interface.api.units import UnitLike
+from tcsmt.matrix_units.arithmetic.conversion import converted
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, IntegerFormat, float_format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
-from tcsmt.matrix_units.arithmetic.words import format_of, operand_words, to_words
-from tcsmt.matrix_units.models import Model
-from tcsmt.programs.kernels.batched import stack_of
-from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.matrix_units.arithmetic.words import format_of, to_words
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.statements.verdict import Equivalent
-from tcsmt.simulate.matmul import check_shapes
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_bytes
 from tcsmt.support.floats import ieee_floats
@@ -55,30 +40,6 @@ _SEARCHED = 8
 _VACUOUS = "VACUOUS: the tolerance exceeds the signal: a result of zeros would pass where most elements are"
 
 
-@dataclass(frozen=True)
-class _Side:
-    """A kernel, the operands of each product of a stack as words, and what is proved of it on them.
-
-    stack: the dimensions before those of the matrices; () of one product. operands, bounds: of each product.
-    """
-
-    kernel: Kernel
-    stack: tuple[int, ...]
-    operands: tuple[MatrixWords, ...]
-    loss: InstructionLoss
-    bounds: tuple[ElementBounds, ...]
-    proof: Equivalent
-
-    def every(self, name: str) -> Array:
-        """One of the arrays of all bounds: (..., M, N)."""
-        arrays = [getattr(bounds, name) for bounds in self.bounds]
-        return np.stack(arrays).reshape(*self.stack, *arrays[0].shape) if self.stack else arrays[0]
-
-    def number(self, place: tuple[int, ...]) -> int:
-        """Of the product that an element is of."""
-        return int(np.ravel_multi_index(place[:-2], self.stack)) if self.stack else 0
-
-
 @dataclass(frozen=True, repr=False)
 class Tolerance(Result):
     """A bound of each element's error in a kernel's result: ``atol``; print it.
@@ -88,19 +49,19 @@ class Tolerance(Result):
     searched. largest_place: of a stack of products, in which one. proof: the lemmas.
     """
 
-    sides: tuple[_Side, ...] = field(compare=False)
+    sides: tuple[BoundedSide, ...] = field(compare=False)
     largest: LargestError | None
     largest_place: tuple[int, ...] = ()
 
     @property
     def kernel(self) -> str:
         """Return the kernel's name, which reads back."""
-        return self.sides[0].kernel.name
+        return self.sides[0].product.name
 
     @property
     def against(self) -> str:
         """Return the second kernel's name; "" where there is none."""
-        return self.sides[1].kernel.name if len(self.sides) > 1 else ""
+        return self.sides[1].product.name if len(self.sides) > 1 else ""
 
     @property
     def atol(self) -> Array:
@@ -174,14 +135,14 @@ class Tolerance(Result):
         :class:`tcsmt.TcsmtError` for another shape.
         """
         side = self.sides[0]
-        values, fmt = _values(side.kernel, d)
+        values, fmt = _values(side.product.d_format, d)
         shape = side.every("exact").shape
         if values.shape != shape:
             raise TcsmtError(f"D has shape {values.shape}: must be {shape}, the shape of A·B")
         each = values.reshape(-1, *shape[-2:])
         products = zip(side.operands, side.bounds, each, strict=True)
-        wrong = [outside(side.kernel, operands, bounds, d) for operands, bounds, d in products]
-        foreign = _foreign(float_format(side.kernel.schedule.d_format), values)
+        wrong = [outside(partial(side.product.exact_element, own), bounds, d) for own, bounds, d in products]
+        foreign = _foreign(side.product.d_format, values)
         return Closeness(self, values, np.stack(wrong).reshape(shape) | foreign, foreign, fmt)
 
     def _facts(self) -> dict[str, Any]:
@@ -217,6 +178,8 @@ class Tolerance(Result):
         atol, apart = _quantiles(self._of_numbers), "|D1 - D2|" if self.against else "|D - exact|"
         least, median, most = (atol[name] for name in ("least", "median", "largest"))
         yield f"{apart} <= atol for each element, proved for these matrices"
+        if any(side.kernel is None for side in self.sides):
+            yield "exact: " + ", and ".join(dict.fromkeys(side.product.exact for side in self.sides))
         yield f"atol is from {least:.4g} to {most:.4g}, and {median:.4g} in the median"
         yield f"one number for all elements: atol={most:.17g}, rtol=0"
         special = int(np.isnan(self.exact).sum())
@@ -302,7 +265,7 @@ class Closeness(Result):
         Of a stack, of the product that has the worst element.
         """
         side = self.tolerance.sides[0]
-        if self.close:
+        if self.close or side.kernel is None:
             return None
         place = self.worst
         operands = side.operands[side.number(place)]
@@ -330,8 +293,9 @@ class Closeness(Result):
     def _of(self, place: tuple[int, ...]) -> tuple[float, float, float]:
         side, (row, column) = self.tolerance.sides[0], place[-2:]
         number = side.number(place)
-        exact = float(exact_element(side.kernel, side.operands[number], row, column))
-        atol = float(side.bounds[number].atol[row, column])
+        right, bounds = side.product.exact_element(side.operands[number], row, column), side.bounds[number]
+        exact = float(bounds.exact[row, column] if right is None else right)
+        atol = float(bounds.atol[row, column])
         return abs(float(self.values[place]) - exact), atol, exact
 
     def _lines(self) -> Iterator[str]:
@@ -353,7 +317,7 @@ class Closeness(Result):
                 f"off by {error:.4g}, at most {atol:.4g}{times}"
             )
             if self.foreign.any():
-                given, fmt = self.format.name, self.tolerance.sides[0].kernel.schedule.d_format.name
+                given, fmt = self.format.name, self.tolerance.sides[0].product.d_format.name
                 many = counted(int(self.foreign.sum()), "element")
                 yield f"D has values in {given}; {name} gives {fmt}, which does not have those of {many}"
             if self.diagnosis is not None:
@@ -415,11 +379,13 @@ def tolerance(
     c: Any = None,
     *,
     kernel: str,
+    unit: UnitLike | None = None,
     against: str | None = None,
     bias: Any = None,
     a_format: str | None = None,
     b_format: str | None = None,
     operands: str | None = None,
+    inputs: Mapping[str, Any] | None = None,
     search: float = 1.0,
     options: SolvingOptions = SolvingOptions(),
 ) -> Tolerance:
@@ -436,18 +402,25 @@ def tolerance(
         a: A, (..., M, K).
         b: B, (..., K, N).
         c: C, (..., M, N).
-        kernel: The kernel.
+        kernel: The kernel; or a program's file, or a name of :func:`tcsmt.accuracy.recipes`.
+        unit: Of an algorithm's name: architecture, GPU, ARCH/INSTRUCTION or a model file.
         bias: The bias of the epilogue, (..., N).
         against: Bound how far the results of both kernels can be apart.
         a_format: Format of A's words. [default: by the dtype]
         b_format: Format of B's words. [default: by the dtype]
         operands: As for :class:`tcsmt.Unit`.
+        inputs: What a program takes besides, by name: scales, zero points, a bias. [default: nothing]
         search: Time for the search for the largest error, in seconds (0: no search).
         options: Of solvers, which prove the lemmas about the unit.
 
     A bound follows the kernel's own steps: what alignment and rounding lose in each instruction, at most,
     for sums of the size that they have on these matrices, and half of the last bit for each addition and
     conversion outside.
+
+    Of an algorithm, and of a program that adds products and C up, exact is ``A·B + C``: what splits leave
+    over, and products that are left out, count as errors. Of any other program exact is what its steps give
+    without any rounding, a split's last word being all that is left over. ``unbounded`` elements are those in
+    which a step may overflow, a divisor may be 0, or an integer may wrap.
 
     Elements that are made of a NaN or an infinity have no bound: ``atol`` is infinite there, and ``exact`` is
     NaN.
@@ -470,17 +443,18 @@ def tolerance(
         raise TcsmtError(f"search = {search}: must be 0 or more seconds")
     formats = {"a": a_format, "b": b_format}
     names = [kernel] if against is None else [kernel, against]
-    sides = tuple(_side(options, name, arrays, formats, operands) for name in names)
+    given = {name: as_numpy(values, name) for name, values in (inputs or {}).items()}
+    sides = tuple(side_named(options, name, unit, arrays, formats, operands, given) for name in names)
     return Tolerance(sides, *_searched(sides[0], search))
 
 
-def _searched(side: _Side, seconds: float) -> tuple[LargestError | None, tuple[int, ...]]:
+def _searched(side: BoundedSide, seconds: float) -> tuple[LargestError | None, tuple[int, ...]]:
     """Return the largest error found beside the bounds, in some products of a stack, and in which one."""
     if not seconds:
         return None, ()
     numbers = np.unique(np.linspace(0, len(side.operands) - 1, _SEARCHED).astype(int)).tolist()
     found = {
-        number: largest_errors(side.kernel, side.operands[number], side.loss, seconds / len(numbers))
+        number: largest_errors(side.product, side.operands[number], seconds / len(numbers))
         for number in numbers
     }
     errors = {number: error for number, error in found.items() if error is not None}
@@ -490,86 +464,21 @@ def _searched(side: _Side, seconds: float) -> tuple[LargestError | None, tuple[i
     return errors[number], tuple(int(at) for at in np.unravel_index(number, side.stack)) if side.stack else ()
 
 
-def _side(
-    options: SolvingOptions,
-    name: str,
-    arrays: Mapping[str, Any],
-    named: Mapping[str, str | None],
-    rule: str | None,
-) -> _Side:
-    chosen = kernel_for_operands(name, formats_of(arrays, named, rounded=rule is not None), operands=rule)
-    unit, schedule = chosen.unit.model, chosen.schedule
-    refusal = f"no bound of {chosen.name} is proved"
-    if not isinstance(schedule.sum_format, Format):
-        raise TcsmtError(
-            f"{refusal}: {unit.d_format.name} sums are exact or wrap; `tcsmt accuracy exact` says which"
-        )
-    words = {
-        name: operand_words(fmt, arrays[name], name if name == "bias" else name.upper(), rule)
-        for name, fmt in (
-            ("a", unit.a_format),
-            ("b", unit.b_format),
-            ("c", unit.c_format),
-            ("bias", schedule.working_format),
-        )
-        if arrays[name] is not None
-    }
-    schedule.check_numbers(bias="bias" in words)
-    stack = stack_of(**words)
-    products = tuple(_product(words, stack, place) for place in np.ndindex(*stack))
-    try:
-        low = min(least_operand(unit, product) for product in products)
-        high = max(greatest_operand(unit, product) for product in products)
-        loss, proof = _proved_loss(unit, low, greatest_exponent(unit, high), options)
-        bounds = tuple(bounds_of_product(chosen, product, loss) for product in products)
-    except Unbounded as why:
-        raise TcsmtError(f"{refusal}: {why}") from None
-    return _Side(chosen, stack, products, loss, bounds, proof)
-
-
-def _product(words: Mapping[str, Array], stack: tuple[int, ...], place: tuple[int, ...]) -> MatrixWords:
-    """One product of a stack. Raises :class:`tcsmt.TcsmtError` for shapes that do not fit."""
-    own = {
-        name: np.broadcast_to(array, (*stack, *array.shape[-(1 if name == "bias" else 2) :]))[place]
-        if stack
-        else array
-        for name, array in words.items()
-    }
-    a, b, c, bias = (own.get(name) for name in ("a", "b", "c", "bias"))
-    assert a is not None
-    assert b is not None
-    check_shapes(a, b)
-    shape = len(a), b.shape[1]
-    if c is not None and c.shape != shape:
-        raise TcsmtError(f"C has shape {c.shape}: must be {shape}, the shape of A·B")
-    if bias is not None and bias.shape != shape[1:]:
-        raise TcsmtError(f"bias has shape {bias.shape}: must be {shape[1:]}, one for each column")
-    return MatrixWords(a, b, c, bias)
-
-
-@lru_cache(maxsize=64)
-def _proved_loss(
-    unit: Model, low: int, high: int, options: SolvingOptions
-) -> tuple[InstructionLoss, Equivalent]:
-    """Return what an instruction loses, and the proof; a test suite asks about the same one again and
-    again.
-    """
-    start, chain = time.monotonic(), RememberedProof(options)
-    return loss_on(chain, unit, low, high), chain.verdict(time.monotonic() - start)
-
-
-def _values(kernel: Kernel, d: Any) -> tuple[Array, AnyFormat]:
-    """A result in binary64: of a floating-point dtype as it is, else words of the kernel's format."""
-    array, fmt = np.asarray(as_numpy(d, "D")), float_format(kernel.schedule.d_format)
+def _values(fmt: AnyFormat, d: Any) -> tuple[Array, AnyFormat]:
+    """A result in binary64: of a floating-point dtype as it is, else words of the result's format."""
+    array = np.asarray(as_numpy(d, "D"))
     if array.dtype.kind in "fV":
         return array.astype(np.float64), format_of(array.dtype) or fmt
-    return floats(fmt, to_words(fmt, array, "D")), fmt
+    return numbers(fmt, to_words(fmt, array, "D")), fmt
 
 
-def _foreign(fmt: Format, values: Array) -> Array:
+def _foreign(fmt: AnyFormat, values: Array) -> Array:
     """Return which numbers a format does not have."""
-    numbers = np.where(np.isfinite(values), values, 0.0)
-    return converted(numbers.view(np.uint64), FORMATS["f64"], fmt, ROUNDINGS["RNE"]).inexact
+    finite = np.where(np.isfinite(values), values, 0.0)
+    if isinstance(fmt, IntegerFormat):
+        counts = finite * 2.0**fmt.fraction_bits
+        return np.asarray((counts != np.rint(counts)) | (counts < fmt.low) | (counts > fmt.high))
+    return converted(finite.view(np.uint64), FORMATS["f64"], float_format(fmt), ROUNDINGS["RNE"]).inexact
 
 
 def _quantiles(atol: Array) -> dict[str, float]:

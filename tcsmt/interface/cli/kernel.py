@@ -154,7 +154,7 @@ def invariant(call: DeclaredCall, as_json: bool) -> None:
 
 @declared(
     "tolerance.tolerance", kernel=("KERNEL", UNIT), a=("--a", ARRAY), b=("--b", ARRAY), c=ARRAY, bias=ARRAY,
-    against=("KERNEL", UNIT), a_format="FORMAT", b_format="FORMAT",
+    unit="--unit UNIT", inputs=None, against=("KERNEL", UNIT), a_format="FORMAT", b_format="FORMAT",
     search=("SECONDS", click.FloatRange(min=0)), options="solver timeout memory confirm reuse",
 )  # fmt: skip
 @click.option("--d", type=ARRAY, help="D, (..., M, N), .npy: is each element within its bound?")
@@ -162,8 +162,9 @@ def invariant(call: DeclaredCall, as_json: bool) -> None:
 def tolerance(call: DeclaredCall, d: Path | None, output: Path | None, as_json: bool) -> None:
     """Bound how far each element of KERNEL's product of A and B can be from the exact one: proved.
 
-    KERNEL is UNIT+REDUCTION+EPILOGUE, as `tcsmt gemm` takes them: h100+split-k:6,parts=bf16+out=bf16. The
-    bounds are an array atol of D's shape: each element is within atol of the exact one, for these matrices.
+    KERNEL is UNIT+REDUCTION+EPILOGUE, as `tcsmt gemm` takes them: h100+split-k:6,parts=bf16+out=bf16; or a
+    program's file; or, with --unit, an algorithm, as `tcsmt accuracy multiply` takes them. The bounds are an
+    array atol of D's shape: each element is within atol of the exact one, for these matrices.
     The command says whether the tolerance is vacuous, and how large an error a search finds. With --d, it
     says whether a result is within its bounds; if not, it names the worst element, and the kind of bug that
     gives such a result. np.save writes bfloat16 and 8-bit floats without their names: give --a-format and
@@ -177,6 +178,7 @@ def tolerance(call: DeclaredCall, d: Path | None, output: Path | None, as_json: 
     Examples:
       tcsmt kernel tolerance h100+split-k:2 --a A.npy --b B.npy --output atol.npy
       tcsmt kernel tolerance h100+chained+out=f16 --a A.npy --b B.npy --d D.npy
+      tcsmt kernel tolerance markidis --unit volta --a A.npy --b B.npy
     """
     recorded = None if d is None else ARRAY.read(d)
     result = call()

@@ -55,14 +55,14 @@ def multiply(
     for name, step in others.items():
         if name not in (inputs or {}):
             raise TcsmtError(f"input {name} ({step.format.name} {step.axes}) of the program is missing")
-        given[name] = _words_of(step, (inputs or {})[name], (*left.shape, right.shape[1]))
+        given[name] = input_words(step, (inputs or {})[name], (*left.shape, right.shape[1]))
     result = read(model.program, ArrayRules(start.shape, of_matrices, model.nans), given)
     if model.steps.result.axes in ("", "a", "b"):
         result = np.broadcast_to(result, start.shape)
     return from_words(model.d_format, np.ascontiguousarray(result))
 
 
-def _words_of(step: ProgramStep, values: Any, shape: tuple[int, int, int]) -> Array:
+def input_words(step: ProgramStep, values: Any, shape: tuple[int, int, int]) -> Array:
     """Return an input's words, in the shape that its axes have. shape: M, K and N."""
     name, (m, k, n) = step.how["name"], shape
     words = to_words(step.format, values, name)
@@ -73,7 +73,7 @@ def _words_of(step: ProgramStep, values: Any, shape: tuple[int, int, int]) -> Ar
         "tK": (k, None), "": (m, n),
     }[axes]  # fmt: skip
     if axes in ("a", "b", "") and words.ndim == 0:
-        return np.broadcast_to(words, (m, n))
+        return np.broadcast_to(words, {"a": (m, 1), "b": (1, n), "": (m, n)}[axes])
     if axes in ("a", "b") and words.ndim == 1:
         words = words[:, None] if axes == "a" else words[None]
     fits = words.ndim == 2 and all(size in (None, own) for size, own in zip(wanted, words.shape, strict=True))

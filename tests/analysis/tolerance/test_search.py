@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.analysis.tolerance.bounded import BoundedKernel, results_of
 from tcsmt.analysis.tolerance.instruction import Linear
 from tcsmt.analysis.tolerance.kernels import MatrixWords, bounds_of_product, least_operand, loss_on
-from tcsmt.analysis.tolerance.search import elements_at, largest_errors, results_of
+from tcsmt.analysis.tolerance.search import largest_errors
 from tcsmt.interface.api.units import side_of
 from tcsmt.programs.kernels.epilogue import epilogue_named
 from tcsmt.programs.kernels.kernel import Kernel
@@ -35,7 +36,7 @@ def test_elements_apart_are_those_of_the_product(text: str) -> None:
     chosen = kernel(text)
     d = chosen.multiply(A, B, C, bias=np.ones(8, "f4"))
     bounds = bounds_of_product(chosen, OPERANDS, LOSS)
-    found = largest_errors(chosen, OPERANDS, LOSS, 0.2)
+    found = largest_errors(BoundedKernel(chosen, LOSS), OPERANDS, 0.2)
     assert found is not None and found.elements == 72 and found.variants
     error = np.abs(d.astype("f8") - bounds.exact)
     at = found.row, found.column
@@ -47,12 +48,12 @@ def test_elements_apart_are_those_of_the_product(text: str) -> None:
 
 def test_random_bits_are_drawn() -> None:
     chosen = kernel("chained+bias,out=bf16,stochastic=8")
-    elements = elements_at(OPERANDS, np.array([[0, 1], [8, 7]]))
+    elements = OPERANDS.elements(np.array([[0, 1], [8, 7]]))
     assert results_of(chosen, elements, chosen.reduction).shape == (2,)
-    assert largest_errors(chosen, OPERANDS, LOSS, 0.01) is not None
+    assert largest_errors(BoundedKernel(chosen, LOSS), OPERANDS, 0.01) is not None
 
 
 def test_an_error_beyond_its_bound_is_a_defect() -> None:
     narrow = replace(LOSS, loss=Linear(before=Fraction(1)))
     with pytest.raises(Contradiction, match="no element"):
-        largest_errors(kernel("chained+bias"), OPERANDS, narrow, 0.1)
+        largest_errors(BoundedKernel(kernel("chained+bias"), narrow), OPERANDS, 0.1)
