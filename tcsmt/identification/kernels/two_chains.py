@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat
+from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.programs.kernels.elements import SampledElements
 from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.programs.steps.on_traced import TraceRules, traced_inputs
 from tcsmt.programs.steps.program import read
-from tcsmt.programs.steps.traced import TracedInstruction, TracedWord
+from tcsmt.programs.steps.traced import TracedInstruction, TracedStep, TracedWord
+from tcsmt.programs.written.programs import WrittenProgram
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.results import columns
 from tcsmt.support.text import ranges
@@ -21,18 +23,30 @@ from tcsmt.support.text import ranges
 
 @dataclass(frozen=True)
 class TracedKernel:
-    """All instructions of a kernel on an element, the sum before the epilogue, and the result."""
+    """All instructions of a kernel on an element, the sum before the epilogue, and the result.
+
+    steps: of a program in a file, all of them, and its result is the sum, too; of other kernels none.
+    """
 
     links: tuple[TracedInstruction, ...]
     total: TracedWord
     result: TracedWord
+    steps: tuple[TracedStep, ...] = ()
 
     @classmethod
     def on(cls, kernel: Kernel, element: SampledElements) -> TracedKernel:
         """Return a kernel on one element, as it reduces that element.
 
-        Raises :class:`.TcsmtError` for units with block scales, and for epilogues that take random bits.
+        Raises :class:`.TcsmtError` for units with block scales, for epilogues that take random bits, and for
+        programs with steps that are not traced.
         """
+        program = program_of_kernel(kernel, element.a.shape[1])
+        if program is not None:
+            rules = TraceRules(program.nans)
+            words = {name: part[0] for name, part in program_inputs(program, element).items()}
+            result = read(program.program, rules, traced_inputs(program.program, words))
+            steps = tuple(rules.finished(result, named=False))
+            return cls(_instructions(rules.steps), result, result, steps)
         if kernel.unit.model.scales or kernel.epilogue.stochastic:
             what = "block scales" if kernel.unit.model.scales else "random bits"
             raise TcsmtError(f"{kernel.name} takes {what}: its chains cannot be drawn side by side")
@@ -49,8 +63,7 @@ class TracedKernel:
         end = schedule.end(c="c" in given, bias=kernel.epilogue.bias)
         inputs = traced_inputs(end, words | {"total": total.word}) | {"total": total}
         result = read(end, rules, inputs)
-        links = tuple(step for step in rules.steps if isinstance(step, TracedInstruction))
-        return cls(links, total, result)
+        return cls(_instructions(rules.steps), total, result)
 
     @property
     def parts(self) -> list[TracedInstruction]:
@@ -63,12 +76,40 @@ class TracedKernel:
         ]
 
 
+def _instructions(steps: Sequence[TracedStep]) -> tuple[TracedInstruction, ...]:
+    return tuple(step for step in steps if isinstance(step, TracedInstruction))
+
+
+def program_of_kernel(kernel: Kernel, length: int) -> WrittenProgram | None:
+    """Return the program in a file that a kernel is for a K; None where it is another kernel, or repeats a
+    program.
+    """
+    model = kernel.unit.model
+    if isinstance(model, WrittenProgram) and model.k == length and kernel == Kernel(kernel.unit):
+        return model
+    return None
+
+
+def program_inputs(program: WrittenProgram, elements: SampledElements) -> dict[str, Any]:
+    """Return the words of a program's inputs, by name, for some elements: zero for a c that is not given, and
+    for what no step reads.
+    """
+    given = {"A": elements.a, "B": elements.b, "c": elements.c, "bias": elements.bias}
+    words = {name: part for name, part in given.items() if part is not None}
+    for name, step in program.steps.inputs.items():
+        if name == "c" or not program.steps.reads(name):
+            words.setdefault(name, np.zeros(len(elements.a), unsigned(step.format)))
+    return words
+
+
 def _common(left: TracedKernel, right: TracedKernel) -> Iterator[tuple[TracedInstruction, TracedInstruction]]:
     """Yield instructions after which both have added the same products in one chain, in left's order."""
-    there = {link.key: link for link in right.links}
+    there: dict[object, list[TracedInstruction]] = {}
+    for link in right.links:
+        there.setdefault(link.key, []).append(link)
     for link in left.links:
-        if link.key in there:
-            yield link, there[link.key]
+        if there.get(link.key):
+            yield link, there[link.key].pop(0)
 
 
 @dataclass(frozen=True)
@@ -86,12 +127,9 @@ class TwoChains:
         """Return whether one instruction on each side, of the same inputs, makes the difference."""
         if self.first is None:
             return False
-        first, second = (kernel.unit.model for kernel in self.kernels)
-        alike = first.input_formats == second.input_formats
         left, right = self.first
-        return bool(
-            alike and np.array_equal(left.indices, right.indices) and left.inputs["c"] == right.inputs["c"]
-        )
+        alike = left.unit.input_formats == right.unit.input_formats
+        return bool(alike and np.array_equal(left.indices, right.indices) and left.inputs == right.inputs)
 
     @property
     def values(self) -> dict[str, int]:
@@ -109,16 +147,18 @@ class TwoChains:
             counts = [self._instructions(side, added) for side in (0, 1)]
             text = (
                 f"they first differ once the products {_places(added)} are added: "
-                f"{self._text(0, left)} | {self._text(1, right)}"
+                f"{_told(left.format, left.word)} | {_told(right.format, right.word)}"
             )
             if counts[0] == counts[1] == 1:
                 return text
             how = " | ".join(
-                f"{count} x K = {kernel.unit.model.k}"
-                for count, kernel in zip(counts, self.kernels, strict=True)
+                f"{count} x K = {link.unit.k}" for count, link in zip(counts, self.first, strict=True)
             )
             return f"{text}; instructions that add them: {how}"
         totals = [_told(walk.total.format, walk.total.word) for walk in self.walks]
+        programs = any(walk.steps for walk in self.walks)
+        if programs and totals[0] != totals[1]:
+            return self._outside(" | ".join(totals))
         if _value(self.walks[0].total) != _value(self.walks[1].total):
             return (
                 "every sum that both kernels make is the same in both; they differ in how partial sums "
@@ -131,6 +171,22 @@ class TwoChains:
                 f"{first.epilogue or 'none'} | {second.epilogue or 'none'} give {' | '.join(results)}"
             )
         return f"both kernels give {results[0]}"
+
+    def _outside(self, results: str) -> str:
+        """Say where programs differ that make the same sums; the step, where both have the same ones."""
+        names = " | ".join(map(kernel_text, self.kernels))
+        text = (
+            "every sum that both programs make is the same in both; they differ in the steps outside of the "
+            f"units: {names} give {results}"
+        )
+        left, right = (walk.steps for walk in self.walks)
+        if [step.stage.place for step in left] != [step.stage.place for step in right]:
+            return text
+        for one, other in zip(left, right, strict=True):
+            if _told(one.format, one.word) != _told(other.format, other.word):
+                words = f"{_told(one.format, one.word)} | {_told(other.format, other.word)}"
+                return f"{text}; first at '{one.name}': {words}"
+        return text
 
     def _instructions(self, side: int, added: np.ndarray[Any, np.dtype[Any]]) -> int:
         """Return how many of a kernel's instructions, in the chain of the first difference, add these
@@ -146,9 +202,6 @@ class TwoChains:
             for link in self.walks[side].links
         )
 
-    def _text(self, side: int, link: TracedInstruction) -> str:
-        return _told(self.kernels[side].unit.model.d_format, link.word)
-
     def lines(self, around: int = 3) -> list[str]:
         """Both chains side by side, some instructions before and after the first difference."""
         rows = list(_common(*self.walks))
@@ -158,8 +211,8 @@ class TwoChains:
         table = [
             (
                 _places(left.indices),
-                self._text(0, left),
-                self._text(1, right),
+                _told(left.format, left.word),
+                _told(right.format, right.word),
                 "<- first difference" if left is differing else "",
             )
             for left, right in some
@@ -168,7 +221,7 @@ class TwoChains:
         for side, name in enumerate(("left", "right")):
             parts = self.walks[side].parts
             if len(parts) > 1:
-                sums = ", ".join(self._text(side, part) for part in parts[:8])
+                sums = ", ".join(_told(part.format, part.word) for part in parts[:8])
                 more = f", and {len(parts) - 8} more" if len(parts) > 8 else ""
                 lines.append(f"  {name}: {len(parts)} partial sums: {sums}{more}")
         return lines
@@ -177,21 +230,22 @@ class TwoChains:
         """Every instruction of both kernels, their sums and results, and the sentence."""
         sides = []
         for kernel, walk_ in zip(self.kernels, self.walks, strict=True):
-            fmt = kernel.unit.model.d_format
+            steps = {"steps": [step.as_json() for step in walk_.steps]} if walk_.steps else {}
             sides.append(
                 {
-                    "kernel": kernel.name,
+                    "kernel": kernel_text(kernel),
                     "instructions": [
                         {
                             "k": [int(index) for index in link.indices],
                             "begins": len(link.chain) == link.count,
                             "from_c": link.from_c,
-                            "sum": fmt.hex(link.word),
+                            "sum": link.format.hex(link.word),
                         }
                         for link in walk_.links
                     ],
                     "total": walk_.total.format.hex(walk_.total.word),
                     "result": walk_.result.format.hex(walk_.result.word),
+                    **steps,
                 }
             )
         first = None if self.first is None else [int(index) for index in np.sort(self.first[0].chain)]
@@ -211,6 +265,11 @@ def two_chains(kernels: tuple[Kernel, Kernel], element: SampledElements) -> TwoC
             return TwoChains(kernels, (left, right), (first, second), inside)
         before = first, second
     return TwoChains(kernels, (left, right), None, before)
+
+
+def kernel_text(kernel: Kernel) -> str:
+    """Return the kernel's name; a program's without what kernels add."""
+    return kernel.unit.name if isinstance(kernel.unit.model, WrittenProgram) else kernel.name
 
 
 def _value(x: TracedWord | TracedInstruction) -> object:

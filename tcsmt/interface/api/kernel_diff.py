@@ -12,7 +12,13 @@ import numpy as np
 from tcsmt.identification.diagnosis.diagnose import Diagnosis, diagnose
 from tcsmt.identification.diagnosis.recorded import RecordedResult
 from tcsmt.identification.kernels.differences import Differences
-from tcsmt.identification.kernels.two_chains import TwoChains, two_chains
+from tcsmt.identification.kernels.two_chains import (
+    TwoChains,
+    kernel_text,
+    program_inputs,
+    program_of_kernel,
+    two_chains,
+)
 from tcsmt.interface.api.arrays import as_numpy
 from tcsmt.interface.api.matching import formats_of, kernel_for_operands
 from tcsmt.interface.api.pictures import sheet_of, view_of
@@ -28,6 +34,10 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.programs.kernels.elements import SampledElements, on_elements
 from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.programs.kernels.units import ieee_rows
+from tcsmt.programs.steps.on_arrays import ArrayRules, of_rows
+from tcsmt.programs.steps.program import read
+from tcsmt.programs.written.on_matrices import is_program_file
+from tcsmt.programs.written.programs import WrittenProgram, row_of, written_program
 from tcsmt.prove.statements.finding import shown
 from tcsmt.simulate.matmul import check_shapes
 from tcsmt.support.errors import Exit, TcsmtError
@@ -264,9 +274,10 @@ def kernel_diff(
     )
     made = getattr(arrays["left"], "dtype", None)
     of_results = None if made is None else format_of(made)
+    length = np.shape(arrays["A"])[-1] if np.ndim(arrays["A"]) else 0
     kernels = (
-        _kernel(left_kernel, formats, operands, of_results),
-        _kernel(right_kernel, formats, operands, of_results),
+        _kernel(left_kernel, formats, operands, of_results, length),
+        _kernel(right_kernel, formats, operands, of_results, length),
     )
     known_kernels = [kernel for kernel in kernels if kernel is not None]
     models = [kernel.unit.model for kernel in known_kernels]
@@ -306,19 +317,34 @@ def _kernel(
     formats: Mapping[str, AnyFormat | None],
     operands: str | None,
     result: AnyFormat | None,
+    length: int,
 ) -> Kernel | None:
     if kernel is None or isinstance(kernel, Kernel):
         return kernel
+    if isinstance(kernel, str) and is_program_file(kernel):
+        return Kernel(written_program(f"{kernel}@{length}", lambda name: side_of(name).row))
     if isinstance(kernel, str):
         return kernel_for_operands(kernel, formats, operands=operands, result=result)
     return Kernel(side_of(kernel).row)
+
+
+def _unit(kernel: Kernel, chains: TwoChains, side: int) -> Row | None:
+    """Return the unit of a kernel, or of the program's instruction at the first difference."""
+    if chains.first is None or chains.first[side].unit == kernel.unit.model:
+        return kernel.unit
+    return row_of(chains.first[side].unit)
 
 
 def _bias_format(kernels: Sequence[Kernel], result: AnyFormat) -> AnyFormat:
     """Return the format of a bias: that in which the kernels' epilogues compute, or would for such
     results.
     """
-    formats = [kernel.schedule.working_format for kernel in kernels]
+    formats = [
+        kernel.unit.model.steps.inputs["bias"].format
+        if isinstance(kernel.unit.model, WrittenProgram) and "bias" in kernel.unit.model.steps.inputs
+        else kernel.schedule.working_format
+        for kernel in kernels
+    ]
     if any(fmt != formats[0] for fmt in formats):
         raise TcsmtError(f"the kernels take a bias as {' and '.join(fmt.name for fmt in formats)}")
     return formats[0] if formats else FORMATS["f64" if result == FORMATS["f64"] else "f32"]
@@ -358,15 +384,17 @@ class _Problem:
         shown = self.element(element) if element is not None else worst
         some = diff.some(_TRIED)
         reproduced = [
-            None if k is None else (k.name, self.reproduced(k, side, some)) for side, k in enumerate(kernels)
+            None if k is None else (kernel_text(k), self.reproduced(k, side, some))
+            for side, k in enumerate(kernels)
         ]
         left, right = kernels
         chains = sheet = view = None
         if left is not None and right is not None and shown is not None:
             chains = two_chains((left, right), self.elements([(shown.row, shown.column)]))
-            if chains.same_instruction:
-                sheet = sheet_of(left.unit, right.unit, chains.values)
-                view = view_of(left.unit, right.unit, chains.values)
+            units = [_unit(kernel, chains, side) for side, kernel in enumerate((left, right))]
+            if chains.same_instruction and units[0] is not None:
+                sheet = sheet_of(units[0], units[1], chains.values)
+                view = view_of(units[0], units[1], chains.values)
         gives = (reproduced[0], reproduced[1])
         diagnoses = self.diagnosis(kernels, 0), self.diagnosis(kernels, 1)
         return KernelDiff(diff, first, worst, shown, len(some), gives, diagnoses, chains, sheet, view)
@@ -379,7 +407,8 @@ class _Problem:
         """
         fmt, diff = self.differences.format, self.differences
         own = kernels[side] or kernels[1 - side]
-        if not diff.count or not isinstance(fmt, Format):
+        program = own is not None and isinstance(own.unit.model, WrittenProgram)
+        if not diff.count or not isinstance(fmt, Format) or program:
             return None
         supposed = [own] if own else [Kernel(row) for row in self.usual_units()]
         words = {name.lower(): array for name, array in self.words.items() if name in ("A", "B", "C", "bias")}
@@ -437,7 +466,13 @@ class _Problem:
         if not places:
             return 0
         recorded = (self.differences.left, self.differences.right)[side]
-        ((_, words),) = on_elements([kernel], self.elements(places))
+        elements = self.elements(places)
+        program = program_of_kernel(kernel, elements.a.shape[1])
+        if program is not None:
+            rules = ArrayRules((len(places),), of_rows, program.nans)
+            words = read(program.program, rules, program_inputs(program, elements))
+        else:
+            ((_, words),) = on_elements([kernel], elements)
         fmt, same = self.differences.format, 0
         for found, place in zip(words.T.tolist(), places, strict=True):
             wanted = int(recorded[place])

@@ -55,7 +55,8 @@ from tcsmt.programs.steps.trees import SumOrder, summed
 
 def traced_inputs(program: UnitProgram, words: Mapping[str, Any]) -> dict[str, Any]:
     """Return what stands for a program's inputs. words: by the inputs' names; lists along axes."""
-    return {name: _given(step.format, step.axes, words[name]) for name, step in program.inputs.items()}
+    known = {name: step for name, step in program.inputs.items() if name in words}
+    return {name: _given(step.format, step.axes, words[name]) for name, step in known.items()}
 
 
 def _given(fmt: AnyFormat, axes: str, words: Any, lane: int = 0) -> Any:
@@ -111,7 +112,7 @@ class TraceRules:
         number, count = self.chains, 0
         self.chains += 1
         held = TracedWord.given(unit.c_format, 0) if c is None else c
-        done: Indices = np.arange(0)
+        done, from_c = self._sum_before(c)
         for run in runs:
             for first in range(0, len(run.indices), unit.k):
                 part = run.indices[first : first + unit.k]
@@ -123,7 +124,7 @@ class TraceRules:
                 blocks = scaled_blocks(unit, part).tolist() if operands[2:] else []
                 scales = [[side[block] for block in blocks] for side in operands[2:]]
                 place = instruction_place(number, count, part, run.words)
-                held = self._instruction(held, lanes, scales, unit, place, (done, len(part), c is not None))
+                held = self._instruction(held, lanes, scales, unit, place, (done, len(part), from_c))
                 count += 1
         return held
 
@@ -131,7 +132,15 @@ class TraceRules:
         """Return an instruction of zeros alone."""
         place = instruction_place(self.chains, 0, np.arange(0), None)
         self.chains += 1
-        return self._instruction(c, ((), ()), (), unit, place, (np.arange(0), 0, True))
+        done, from_c = self._sum_before(c)
+        return self._instruction(c, ((), ()), (), unit, place, (done, 0, from_c))
+
+    def _sum_before(self, c: TracedWord | None) -> tuple[Indices, bool]:
+        """Return what a chain's c has of the sum: of an instruction's result, what that chain had added."""
+        step = None if c is None or c.step is None else self.steps[c.step]
+        if isinstance(step, TracedInstruction):
+            return step.chain, step.from_c
+        return np.arange(0), c is not None
 
     def _instruction(
         self, c: TracedWord, lanes: Sequence[Sequence[TracedWord]], scales: Sequence[Sequence[TracedWord]],

@@ -20,7 +20,7 @@ from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, const
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.models import Kind, Model, Stage
-from tcsmt.matrix_units.models.stages import Where
+from tcsmt.matrix_units.models.stages import InstructionPlace, Where
 from tcsmt.programs.steps.program import Indices
 from tcsmt.prove.statements.explain import signed_text
 
@@ -90,9 +90,11 @@ class TracedInstruction(TracedStep):
         return self.chain[len(self.chain) - self.count :]
 
     @property
-    def key(self) -> tuple[bool, bytes]:
-        """Return what the sum so far is made of, whatever the instructions."""
-        return self.from_c, np.sort(self.chain).tobytes()
+    def key(self) -> tuple[bool, tuple[int, int] | None, bytes]:
+        """Return what the sum so far is made of, whatever the instructions; and the words multiplied last."""
+        place = self.stage.block
+        words = (place.a, place.b) if isinstance(place, InstructionPlace) else None
+        return self.from_c, words, np.sort(self.chain).tobytes()
 
 
 @dataclass(frozen=True, eq=False)

@@ -174,10 +174,15 @@ def lines_of(program: UnitProgram) -> list[str]:
     return text_of(program, _name_of).splitlines()
 
 
-@cache
 def _name_of(unit: Model) -> str:
-    named = (row.name for row in (*rows(claims=False), *ieee_rows()) if row.model == unit)
-    return next(named, "UNIT")
+    row = row_of(unit)
+    return "UNIT" if row is None else row.name
+
+
+@cache
+def row_of(unit: Model) -> Row | None:
+    """Return the catalogue's row of a unit, or that of IEEE operations; None where it has none."""
+    return next((row for row in (*rows(claims=False), *ieee_rows()) if row.model == unit), None)
 
 
 class _File(TomlFile):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tcsmt
+from tcsmt.support.errors import TcsmtError
 from tests.support.paths import ROOT
 
 
@@ -139,3 +141,71 @@ def test_a_side_that_its_kernel_does_not_give_is_diagnosed() -> None:
         assert found.diagnoses[0] is None and found.diagnoses[1] is not None
         assert "right: it looks like: a term left out: k = 95" in str(found)
         assert found.as_json()["diagnosis"]["right"][0]["kind"] == "terms"
+
+
+def program(path: Path, last: str, operand: str = "A", part: int = 32) -> str:
+    text = f"""a_format = "f16"
+b_format = "f16"
+nan = "quiet"
+program = '''
+for P in blocks(K, {part}):
+    s[P] = chain(hopper/mma.m16n8k16.f32.f16.f16.f32, {operand}·B over P, +0)
+t = sum(s, order, f32)
+{last}
+'''
+[inputs]
+bias = "f32 b"
+"""
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_two_programs_in_files(tmp_path: Path) -> None:
+    """The step outside at which they first differ; what a program gives is tried on recorded elements."""
+    a, b, _, _ = product()
+    bias = np.linspace(-1, 1, 7, dtype=np.float32)
+    left = program(tmp_path / "left.toml", "d = maximum(add(t, bias, f32), +0:f32, nan=propagated)")
+    right = program(tmp_path / "right.toml", "d = maximum(add(t, bias, f32, RTZ), +0:f32, nan=propagated)")
+    one, two = (
+        tcsmt.accuracy.multiply(a, b, algorithm=path, inputs={"bias": bias}) for path in (left, right)
+    )
+    found = tcsmt.kernel_diff(a, b, one, two, bias=bias, left_kernel=left, right_kernel=right)
+    data = found.as_json()
+    assert found.differences.count == (one != two).sum() > 0
+    gives = [data["kernels"][side]["gives_recorded"] for side in ("left", "right")]
+    assert gives == [data["kernels"]["left"]["tried"]] * 2
+    assert "they differ in the steps outside of the units: program/left@96 | program/right@96" in str(found)
+    assert "; first at 'sum outside 3': " in str(found)
+    (i, j), kernels = data["explained"]["element"], data["explained"]["kernels"]
+    words = [int(side["result"], 16) for side in kernels]
+    assert words == [int(side.view(np.uint32)[i, j]) for side in (one, two)]
+    assert [step["step"] for step in kernels[0]["steps"] if step["kind"] == "outside"][:2] == [
+        "sum outside 1", "sum outside 2",
+    ]  # fmt: skip
+
+
+def test_a_program_and_a_kernel(tmp_path: Path) -> None:
+    """Sums of the same products stand side by side, whoever makes them."""
+    a, b, one, two = product()
+    path = program(tmp_path / "split.toml", "d = t")
+    found = tcsmt.kernel_diff(a, b, two, two, left_kernel=path, right_kernel="h100+split-k:3", element=(1, 2))
+    assert found.chains is not None and found.chains.sentence().startswith("both kernels give")
+    found = tcsmt.kernel_diff(a, b, two, one, left_kernel=path, right_kernel="h100", element=(1, 2))
+    assert found.chains is not None and found.chains.first is None
+    other = program(tmp_path / "scaled.toml", "d = t", operand="x")
+    scaled = "x = convert(multiply(convert(A, f32), 1.5:f32, f32), f16)\nfor P"
+    text = Path(other).read_text(encoding="utf-8").replace("for P", scaled, 1)
+    Path(other).write_text(text, encoding="utf-8")
+    found = tcsmt.kernel_diff(a, b, two, one, left_kernel=path, right_kernel=other, element=(1, 2))
+    assert "they first differ once the products 0..15 are added" in str(found)
+    assert found.sheet is None
+
+
+def test_steps_that_are_not_traced_are_refused_by_name(tmp_path: Path) -> None:
+    a, b, one, two = product()
+    path = program(tmp_path / "exp.toml", "d = approximate(ex2.approx.f32, t, within=2 ulp)")
+    with pytest.raises(TcsmtError, match="function"):
+        tcsmt.kernel_diff(a, b, one, two, left_kernel=f"{path},ex2.approx.f32=nearest", right_kernel="h100")
+    missing = program(tmp_path / "missing.toml", "d = add(t, bias, f32)")
+    with pytest.raises(TcsmtError, match="input bias"):
+        tcsmt.kernel_diff(a, b, one, two, left_kernel=missing, right_kernel="h100")
