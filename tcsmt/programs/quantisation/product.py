@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,12 +18,13 @@ from tcsmt.programs.kernels.epilogue import Epilogue
 from tcsmt.programs.kernels.reduction import CHAINED, Reduction
 from tcsmt.programs.kernels.schedule import Schedule
 from tcsmt.programs.kernels.units import ieee_unit
+from tcsmt.programs.quantisation.operands import QuantisedValues, write_product
 from tcsmt.programs.quantisation.quantise import Quantised
 from tcsmt.programs.quantisation.recipe import OperandRecipe
 from tcsmt.programs.steps import outside
 from tcsmt.programs.steps.on_arrays import ArrayRules, no_chain
-from tcsmt.programs.steps.program import read
-from tcsmt.support.errors import TcsmtError
+from tcsmt.programs.steps.program import Builder, ProductRun, UnitProgram, read, read_values
+from tcsmt.support.invariants import not_none
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _F32 = FORMATS["f32"]
@@ -61,55 +64,89 @@ def scaled_sum(
     broadcast. reduction: of the unit's chains. nans: which words NaN results have outside of the unit.
     Raises :class:`.TcsmtError` for what does not fit.
     """
-    right = b.values.swapaxes(-1, -2)
-    epilogue = Epilogue(nan=nans)
-    if recipe.promote:
-        if reduction != CHAINED:
-            raise TcsmtError(f"recipe {recipe.name}: its kernel promotes sums itself: leave reduction out")
-        return ScaledSum(_promoted(model, recipe.promote, a, b, nans))
-    if recipe.block_scales is not None and a.scales is not None and b.scales is not None:
-        values = batched(
-            a.values,
-            right,
-            model=model,
-            reduction=reduction,
-            epilogue=epilogue,
-            scale_a=a.scales,
-            scale_b=b.scales.swapaxes(-1, -2),
+    sides = {"A": (a, _Operand.of(a)), "B": (b, _Operand.of(b))}
+    kinds = (kind for _, kind in sides.values())
+    program, total, factor = _product(model, recipe, reduction, a.values.shape[-1], *kinds)
+    given = {
+        f"{side}{name}": x for side, (one, _) in sides.items() for name, x in _words_of(one, side).items()
+    }
+    stack = np.broadcast_shapes(a.values.shape[:-2], b.values.shape[:-2])
+    shape = (*stack, a.values.shape[-2], b.values.shape[-2])
+    wanted = (total,) if factor is None else (total, factor)
+    sums, *factors = read_values(program, _Rules(shape, _chained, nans), given, wanted)
+    return ScaledSum(
+        np.ascontiguousarray(sums).view(np.float32), *(one.reshape(-1).view(np.float32)[0] for one in factors)
+    )
+
+
+class _Operand(NamedTuple):
+    """What a product's program knows of an operand. blocks: along K, of a scale; 0: of all of K."""
+
+    format: Format
+    scaled: bool
+    blocks: int
+    whole: bool
+
+    @classmethod
+    def of(cls, matrix: Quantised) -> _Operand:
+        return cls(matrix.format, matrix.scales is not None, matrix.block[1], matrix.whole is not None)
+
+
+@lru_cache(maxsize=256)
+def _product(
+    model: Model, recipe: OperandRecipe, reduction: Reduction, length: int, a: _Operand, b: _Operand
+) -> tuple[UnitProgram, int, int | None]:
+    """Return the program, and which steps give the sum and its factor."""
+    build = Builder()
+
+    def operand(side: str, one: _Operand) -> QuantisedValues:
+        row = side.lower()
+        axes = f"{side}/{one.blocks}" if one.blocks else row
+        scales = model.scale_format if recipe.block_scales else _F32
+        return QuantisedValues(
+            build.input(side, one.format, side),
+            build.input(f"{side}.scales", not_none(scales), axes) if one.scaled else None,
+            build.input(f"{side}.whole", _F32, row) if one.whole else None,
         )
-        factor = None if a.whole is None or b.whole is None else a.whole * b.whole
-        return ScaledSum(_wide(values, nans), factor)
-    values = _wide(batched(a.values, right, model=model, reduction=reduction, epilogue=epilogue), nans)
-    if a.scales is None or b.scales is None:
-        return ScaledSum(values)
-    if recipe.rows_last:
-        return ScaledSum(_scaled(_scaled(values, a.scales, nans), b.scales.swapaxes(-1, -2), nans))
-    with np.errstate(all="ignore"):
-        return ScaledSum(values, np.float32(a.scales * b.scales))
+
+    sides = operand("A", a), operand("B", b)
+    total, factor = write_product(build, model, recipe, *sides, length, reduction)
+    return build.program(total), total.number, None if factor is None else factor.number
 
 
-def _scaled(values: Array, factor: Array, nans: NanWords) -> Array:
-    """Values times what broadcasts to them, in binary32."""
-    with np.errstate(all="ignore"):
-        return outside.with_nan_words(_F32, values * factor, nans).view(np.float32)
+def _words_of(matrix: Quantised, side: str) -> dict[str, Array]:
+    """Return a matrix, its scales and its factor as arrays (..., M, K) and (..., K, N) with one scale for
+    each row and block; binary32 as words.
+    """
+    given = {"": matrix.values}
+    if matrix.scales is not None:
+        scales = matrix.scales.reshape(1, 1) if matrix.scales.ndim == 0 else matrix.scales
+        if matrix.block[0] > 1:
+            scales = np.repeat(scales, matrix.block[0], -2)[..., : matrix.values.shape[-2], :]
+        given[".scales"] = scales.view(np.uint32) if scales.dtype == np.float32 else scales
+    if matrix.whole is not None:
+        given[".whole"] = np.full((1, 1), matrix.whole).view(np.uint32)
+    return {name: x.swapaxes(-1, -2) if side == "B" else x for name, x in given.items()}
 
 
-def _promoted(model: Model, every: int, a: Quantised, b: Quantised, nans: NanWords) -> Array:
-    """Chains of ``every`` products, each times the product of its scales, added by multiply-adds from +0."""
-    left, right = a.scales_of_numbers(), b.scales_of_numbers()
-    total: Array | None = None
-    for first in range(0, a.values.shape[-1], every):
-        here = slice(first, first + every)
-        part = _wide(batched(a.values[..., here], b.values[..., here].swapaxes(-1, -2), model=model), nans)
-        with np.errstate(all="ignore"):
-            scale = left[..., first][..., :, None] * right[..., first][..., None, :]
-        total = np.zeros_like(part) if total is None else total
-        scale = np.broadcast_to(scale, part.shape)
-        words = outside.multiplied_and_added(_F32, _words(scale), _words(part), _words(total), nans)
-        total = words.view(np.float32)
-    if total is None:
-        raise TcsmtError("K is 0: there are no products")
-    return total
+class _Rules(ArrayRules):
+    """The rules of steps where a reduction is that of a kernel on matrices."""
+
+    def reduction(self, *operands: Array, unit: Model, order: Reduction) -> tuple[Array]:
+        """Return the sums of stacks of products: words."""
+        a, b, scale_a, scale_b = (*operands, None, None)[:4]
+        epilogue = Epilogue(nan=self.nans)
+        total = batched(
+            a, b, model=unit, reduction=order, epilogue=epilogue, scale_a=scale_a, scale_b=scale_b
+        )
+        return (_words(total),)
+
+
+def _chained(unit: Model, operands: Sequence[Array], runs: Sequence[ProductRun], c: Array | None) -> Array:
+    """Return a chain from +0 of stacks of products: words."""
+    (run,), (a, b) = runs, operands
+    part = slice(int(run.indices[0]), int(run.indices[-1]) + 1)
+    return _words(batched(a[..., part], b[..., part, :], model=unit))
 
 
 def finished(
@@ -133,7 +170,9 @@ def finished(
     narrow = out.width <= _SATURATED
     if narrow and scale is not None:
         values = finished(total, _F32, alpha=alpha, beta=beta, c=c, bias=bias, nans=nans)
-        return finished(ScaledSum(_scaled(values, scale, nans)), out, nans=nans)
+        factor, zero = (_words(np.full(values.shape, x, np.float32)) for x in (scale, -0.0))
+        scaled = outside.multiplied_and_added(_F32, _words(values), factor, zero, nans)
+        return finished(ScaledSum(scaled.view(np.float32)), out, nans=nans)
     shape = total.values.shape
     if total.factor is not None:
         with np.errstate(all="ignore"):
@@ -145,20 +184,18 @@ def finished(
     )
     end = Schedule(_BINARY32, CHAINED, epilogue).end(c=c is not None, bias=bias is not None)
     given = {
-        "total": _words(total.values),
-        "c": None if c is None else _words(np.broadcast_to(c, shape)),
-        "bias": None if bias is None else _words(np.broadcast_to(bias[..., None, :], shape)),
+        "total": _binary32(total.values),
+        "c": None if c is None else _binary32(np.broadcast_to(c, shape)),
+        "bias": None if bias is None else _binary32(np.broadcast_to(bias[..., None, :], shape)),
     }
     return from_words(out, read(end, ArrayRules(shape, no_chain, nans), given))
 
 
-def _wide(values: Array, nans: NanWords) -> Array:
-    """In binary32; what is in it already stays what it is."""
-    if values.dtype == np.float32:
-        return values
-    return outside.with_nan_words(_F32, values.astype(np.float32), nans).view(np.float32)
-
-
 def _words(values: Array) -> Array:
-    words: Array = np.ascontiguousarray(values, np.float32).view(np.uint32)
-    return words
+    """Return numbers as words of their dtype."""
+    contiguous = np.ascontiguousarray(values)
+    return contiguous.view(f"u{contiguous.itemsize}")
+
+
+def _binary32(values: Array) -> Array:
+    return _words(np.asarray(values, np.float32))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.nan_words import UNKNOWN
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, operand_words, unsigned
 from tcsmt.programs.quantisation.narrow import narrowed, wide
 from tcsmt.programs.quantisation.recipe import OperandRecipe, Role
-from tcsmt.programs.quantisation.scales import Scales
+from tcsmt.programs.quantisation.scales import Scales, ScaleSteps
+from tcsmt.programs.steps.on_arrays import ArrayRules, no_chain
+from tcsmt.programs.steps.program import Builder, UnitProgram, read_values
 from tcsmt.support.errors import TcsmtError
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -128,19 +132,46 @@ def _scaled(matrix: Array, fmt: Format, scales: Scales) -> Quantised:
     high, long = scales.rows or max(rows, 1), scales.columns or max(columns, 1)
     blocks = _cut(matrix, high, long)
     largest = _largest(blocks)
+    top = np.asarray(largest.max(initial=0.0))
     whole = scales.rows == scales.columns == 0
-    if whole:
-        largest = largest.max(initial=0.0)
-    scaled = scales.of(blocks, largest, fmt)
-    most = np.float32(fmt.largest_finite)
-    values = narrowed(scaled.values, fmt)
-    beyond, saturated = most + _half_unit(fmt), 0
-    if not (scaled.values.max(initial=0.0) <= beyond and scaled.values.min(initial=0.0) >= -beyond):
-        saturated = int(np.count_nonzero(np.abs(scaled.values) > beyond))
+    factor, kept, factor_of_all, divides = _of_largest(scales, top if whole else largest, top, fmt)
+    with np.errstate(all="ignore"):
+        scaled = blocks / factor if divides else blocks * factor
+    values = narrowed(scaled, fmt)
+    beyond, saturated = np.float32(fmt.largest_finite) + _half_unit(fmt), 0
+    if not (scaled.max(initial=0.0) <= beyond and scaled.min(initial=0.0) >= -beyond):
+        saturated = int(np.count_nonzero(np.abs(scaled) > beyond))
     flushed = _flushed(values, fmt, blocks)
     joined = values.reshape(*stack, values.shape[-4] * high, values.shape[-2] * long)[..., :rows, :columns]
-    kept = scaled.scales if whole else scaled.scales[..., :, 0, :, 0]
-    return Quantised(joined, fmt, kept, (scales.rows, scales.columns), scaled.whole, saturated, flushed)
+    kept = kept if whole else kept[..., :, 0, :, 0]
+    return Quantised(joined, fmt, kept, (scales.rows, scales.columns), factor_of_all, saturated, flushed)
+
+
+def _of_largest(
+    scales: Scales, largest: Array, top: Array, fmt: Format
+) -> tuple[Array, Array, np.float32 | None, bool]:
+    """Return the factors of blocks, their scales, the factor of all, and whether factors divide: what a
+    rule's steps make of the largest magnitudes.
+    """
+    program, steps = _scale_steps(scales, fmt)
+    every = np.append(largest.reshape(-1), top).view(np.uint32)  # of no blocks there is a factor of all, too
+    wanted = [x.number for x in (steps.factor, steps.scales, steps.whole) if x is not None]
+    given = {"largest": every, "top": np.full_like(every, every[-1])}
+    factor, words, *whole = read_values(program, ArrayRules(every.shape, no_chain, UNKNOWN), given, wanted)
+    return (
+        factor[:-1].reshape(largest.shape).view(np.float32),
+        words[:-1].reshape(largest.shape).view(dtype_of(FORMATS[scales.format])),
+        whole[0].view(np.float32)[-1] if whole else None,
+        steps.divides,
+    )
+
+
+@cache
+def _scale_steps(scales: Scales, fmt: Format) -> tuple[UnitProgram, ScaleSteps]:
+    build = Builder()
+    largest, top = (build.input(name, FORMATS["f32"]) for name in ("largest", "top"))
+    steps = scales.write(build, largest, top, fmt)
+    return build.program(steps.scales), steps
 
 
 def _largest(blocks: Array) -> Array:

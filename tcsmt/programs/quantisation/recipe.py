@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from tcsmt.programs.quantisation.scales import (
     FloatScales,
@@ -16,6 +16,7 @@ from tcsmt.support.errors import choose
 
 #: What an operand is: the weights and the gradients of a product may be treated in another way.
 Role: TypeAlias = Literal["activation", "weight", "gradient"]
+ROLES: tuple[Role, ...] = get_args(Role)
 
 _E4M3, _E5M2 = ("e4m3", "e4m3fnuz"), ("e5m2", "e5m2fnuz")
 

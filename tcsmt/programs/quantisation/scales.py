@@ -1,42 +1,42 @@
-"""Scales shared by blocks of numbers, and the scaled numbers: on NumPy arrays.
+"""Scales shared by blocks of numbers: rules, each written as steps of a program.
 
 Each rule follows a published one, bit for bit (``tests/programs/quantisation`` compares).
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from fractions import Fraction
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
-from tcsmt.matrix_units.arithmetic.words import dtype_of
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from tcsmt.programs.steps.program import Builder, Value
 
 #: The least amax, so that no scale is infinite (torchao, ``float8_utils.EPS``).
 _LEAST = 1e-12
-#: Where the exponent of binary32 begins, and its bias, which is that of E8M0, too.
-_FRACTION, _BIAS = 23, 127
-_NAN_SCALE = 255
+_F32, _F64, _E4M3 = FORMATS["f32"], FORMATS["f64"], FORMATS["e4m3"]
 
 
 @dataclass(frozen=True)
-class Scaled:
-    """Numbers times their factors, in binary32, before they are rounded; and what is kept of the scales.
+class ScaleSteps:
+    """What steps make of the largest magnitudes of blocks.
 
-    values: as the blocks that were given. scales: what a number of the block is multiplied by to have it
-    back, one for each block, of the dtype of the scales' format. whole: the factor of all blocks, if any.
+    factor: binary32, by which the numbers of a block are multiplied before they are rounded; divides: by
+    which they are divided. scales: by which a number of the block is multiplied to have it back. whole: the
+    factor of all blocks, if any.
     """
 
-    values: Array
-    scales: Array
-    whole: np.float32 | None = None
+    factor: Value
+    scales: Value
+    whole: Value | None = None
+    divides: bool = False
 
 
-class Scales(Protocol):
-    """A rule: from blocks of binary32 numbers, and their largest magnitudes, to scaled numbers."""
+class Scales(Hashable, Protocol):
+    """A rule: from the largest magnitudes of blocks to factors and scales."""
 
     format: ClassVar[str]
 
@@ -48,10 +48,10 @@ class Scales(Protocol):
     def columns(self) -> int:
         """Of a block; 0: all that there are."""
 
-    def of(self, blocks: Array, largest: Array, target: Format) -> Scaled:
-        """Numbers to be rounded to ``target``. blocks: (..., 1 or rows, columns) as they are cut.
+    def write(self, build: Builder, largest: Value, top: Value, target: Format) -> ScaleSteps:
+        """Write the steps for numbers that are to be rounded to ``target``.
 
-        largest: of each block, NaN where it has one.
+        largest: the largest magnitude of each block, binary32, NaN where it has one. top: of all blocks.
         """
 
 
@@ -66,12 +66,13 @@ class FloatScales:
     columns: int
     format: ClassVar[str] = "f32"
 
-    def of(self, blocks: Array, largest: Array, target: Format) -> Scaled:
+    def write(self, build: Builder, largest: Value, top: Value, target: Format) -> ScaleSteps:
         """The factor is rounded once, from a quotient in binary64; the product is one in binary32."""
-        wide = np.maximum(largest.astype(np.float64), _LEAST)
-        with np.errstate(all="ignore"):
-            factor = (float(target.largest_finite) / wide).astype(np.float32)
-            return Scaled(blocks * factor, np.float32(1) / factor)
+        wide = build.convert(largest, _F64)
+        wide = build.maximum(_F64, wide, _number(build, _LEAST, _F64), nan="propagated")
+        quotient = build.divide(_F64, _number(build, target.largest_finite, _F64), wide)
+        factor = build.convert(quotient, _F32)
+        return ScaleSteps(factor, build.divide(_F32, _number(build, 1), factor))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,11 +89,12 @@ class QuotientScales:
     least: float
     format: ClassVar[str] = "f32"
 
-    def of(self, blocks: Array, largest: Array, target: Format) -> Scaled:
+    def write(self, build: Builder, largest: Value, top: Value, target: Format) -> ScaleSteps:
         """Each of the three steps is rounded in binary32."""
-        with np.errstate(all="ignore"):
-            scales = np.maximum(largest, np.float32(self.least)) / np.float32(target.largest_finite)
-            return Scaled(blocks * (np.float32(1) / scales), scales)
+        least = _number(build, float(np.float32(self.least)))
+        size = build.maximum(_F32, largest, least, nan="propagated")
+        scales = build.divide(_F32, size, _number(build, target.largest_finite))
+        return ScaleSteps(build.divide(_F32, _number(build, 1), scales), scales)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,40 +111,31 @@ class PowerScales:
     rows: int = 1
     format: ClassVar[str] = "ue8m0"
 
-    def of(self, blocks: Array, largest: Array, target: Format) -> Scaled:
-        """E8M0 words are exponents; 255 is a NaN, which a block with a NaN has."""
-        nan = np.isnan(largest)
-        with np.errstate(all="ignore"):
-            word = self._up(largest, target) if self.up else self._down(largest, target)
-            word = np.where(nan, _NAN_SCALE, word).astype(np.int32)
-            values = blocks * self._factor(word) if self.up else blocks / self._divisor(word)
-        return Scaled(values, word.astype(np.uint8).view(dtype_of(FORMATS["ue8m0"])))
+    def write(self, build: Builder, largest: Value, top: Value, target: Format) -> ScaleSteps:
+        """A block with a NaN has E8M0's NaN as its scale."""
+        if self.up:
+            quotient = build.divide(_F32, largest, _number(build, target.largest_finite))
+            scales = build.power_of_two(quotient, up=True)
+            return ScaleSteps(self._factor(build, build.convert(scales, _F32)), scales)
+        scales = build.power_of_two(largest, -target.e_max)
+        return ScaleSteps(self._divisor(build, build.convert(scales, _F32)), scales, divides=True)
 
     @staticmethod
-    def _down(largest: Array, target: Format) -> Array:
-        exponent = (largest.view(np.int32) >> _FRACTION & 0xFF) - _BIAS
-        word: Array = np.clip(exponent - target.e_max, -_BIAS, _BIAS + 1) + _BIAS
-        return word
+    def _divisor(build: Builder, scales: Value) -> Value:
+        """As torchao, whose least divisor is a normal number, and whose divisor of a NaN's block is infinite:
+        what the scale's word is as the exponent of binary32.
+        """
+        least = _number(build, Fraction(2) ** _F32.e_min)
+        divisor = build.maximum(_F32, scales, least, nan="propagated")
+        number = build.compare(_F32, divisor, divisor, "equal")
+        return build.select(_F32, number, divisor, build.constant(_F32, _F32.infinity_word))
 
     @staticmethod
-    def _up(largest: Array, target: Format) -> Array:
-        """Return the exponent of the quotient, one more where it is no power of two: ``cvt.rp`` to E8M0."""
-        quotient = largest / np.float32(target.largest_finite)
-        significand, exponent = np.frexp(quotient)
-        above = exponent - (significand == np.float32(0.5))
-        word = np.where(quotient == 0, 0, np.clip(above, -_BIAS, _BIAS) + _BIAS)
-        return np.where(np.isinf(quotient), _NAN_SCALE - 1, word)
-
-    @staticmethod
-    def _divisor(word: Array) -> Array:
-        """As torchao, whose least divisor is a normal number: blocks below it are divided by 2^-126."""
-        return np.maximum((word << _FRACTION).view(np.float32), np.float32(2.0**-126))
-
-    @staticmethod
-    def _factor(word: Array) -> Array:
+    def _factor(build: Builder, scales: Value) -> Value:
         """As TransformerEngine's ``exp2f_rcp``: 1 where the word is 0, and 2^-127 where it is 254."""
-        exact = np.ldexp(np.float32(1), _BIAS - word)
-        return np.where(word == 0, np.float32(1), np.where(word == _NAN_SCALE, np.float32(np.nan), exact))
+        first = build.compare(_F32, scales, _number(build, Fraction(2) ** -127), "equal")
+        one = _number(build, 1)
+        return build.select(_F32, first, one, build.divide(_F32, one, scales))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,18 +146,21 @@ class TwoLevelScales:
     rows: int = 1
     format: ClassVar[str] = "ue4m3"
 
-    def of(self, blocks: Array, largest: Array, target: Format) -> Scaled:
-        """Return the steps of torchao's ``nvfp4_quantize``, each rounded in binary32; of zeros alone all is
-        1.
-        """
-        fmt = FORMATS["e4m3"]
-        most = np.float32(target.largest_finite)
-        one = np.float32(1)
-        with np.errstate(all="ignore"):
-            top = np.max(largest, initial=0.0).astype(np.float32)
-            whole = one if top == 0 else top / np.float32(fmt.largest_finite * target.largest_finite)
-            wanted = largest / most / whole
-            least = np.float32(2.0**fmt.e_min)
-            scales = np.clip(wanted, least, np.float32(fmt.largest_finite)).astype(dtype_of(fmt))
-            values = blocks * ((one / whole) / scales.astype(np.float32))
-        return Scaled(values, scales, np.float32(whole))
+    def write(self, build: Builder, largest: Value, top: Value, target: Format) -> ScaleSteps:
+        """Write those of torchao's ``nvfp4_quantize``, each rounded in binary32; of zeros alone all is 1."""
+        one, most = _number(build, 1), _number(build, _E4M3.largest_finite)
+        nothing = build.compare(_F32, top, _number(build, 0), "equal")
+        range_of_both = _number(build, _E4M3.largest_finite * target.largest_finite)
+        whole = build.select(_F32, nothing, one, build.divide(_F32, top, range_of_both))
+        wanted = build.divide(_F32, largest, _number(build, target.largest_finite))
+        wanted = build.divide(_F32, wanted, whole)
+        wanted = build.maximum(_F32, wanted, _number(build, Fraction(2) ** _E4M3.e_min), nan="propagated")
+        beyond = build.compare(_F32, most, wanted, "less")
+        scales = build.convert(build.select(_F32, beyond, most, wanted), _E4M3)
+        each = build.divide(_F32, one, whole)
+        return ScaleSteps(build.divide(_F32, each, build.convert(scales, _F32)), scales, whole)
+
+
+def _number(build: Builder, value: float | Fraction, fmt: Format = _F32) -> Value:
+    """Return a number that the format has."""
+    return build.constant(fmt, fmt.word(Fraction(value)))

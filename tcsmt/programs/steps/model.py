@@ -63,7 +63,7 @@ class ProgramModel(Model):
 
     def _run(self, rules: CalledTermRules, x: Terms) -> Term:
         word: Term = read(self.program, rules, self.words(x))
-        if rules.stages[-1].term is not word:
+        if not rules.stages or rules.stages[-1].term is not word:
             rules.stages.append(Stage(None, Kind.RESULT, None, self.d_format, word))
         return word
 

@@ -37,7 +37,8 @@ class ArrayRules:
     """The rules of each step on arrays of words. Values without axes have one shape.
 
     shape: (rows,), or (M, N) of matrices: what has axes A is (rows, K) or (M, K) then, of a row (rows,) or
-    (M, 1); B is (rows, K) or (K, N), and of a column (rows,) or (1, N).
+    (M, 1); B is (rows, K) or (K, N), and of a column (rows,) or (1, N). Of stacks of matrices (..., M, N),
+    and alike.
     of_chain: runs the unit's chains. nans: which words NaN results of the other steps have.
     """
 
@@ -103,21 +104,47 @@ class ArrayRules:
             return outside.integers(fmt, -x)
         return np.asarray(x ^ x.dtype.type(1 << float_format(fmt).sign_bit))
 
+    def absolute(self, x: Array, *, fmt: Format) -> Array:
+        """|x|."""
+        return np.asarray(x & x.dtype.type((1 << fmt.sign_bit) - 1))
+
+    def power_of_two(self, x: Array, *, shift: int, up: bool) -> Array:
+        """Return words of UE8M0."""
+        return outside.powers_of_two(x, shift, up=up)
+
     def maximum(
         self, x: Array, y: Array | None = None, *, fmt: AnyFormat, nan: str, side: str = "a"
     ) -> Array:
         """Return the larger words of two, or the largest along an axis."""
-
-        def larger(x: Array, y: Array) -> Array:
-            return outside.maximum(fmt, x, y, nan, self.nans)
-
         if y is not None:
-            return larger(*self._together(x, y))
+            x, y = self._together(x, y)
+            return outside.maximum(fmt, x, y, nan, self.nans)
         if isinstance(fmt, IntegerFormat) and not fmt.fraction_bits:
             rows = len(self.shape) == 1
             most = integers_of_words(fmt, x).max(1 if rows or side == "a" else 0, keepdims=not rows)
             return outside.integers(fmt, most.astype(unsigned(fmt)))
-        return summed("pairs", self._words(x, side), larger)
+        return self._largest(self._words(x, side), fmt, nan)
+
+    def block_maximum(self, x: Array, *, fmt: AnyFormat, nan: str, side: str, every: int) -> Array:
+        """Return the largest words of blocks along K."""
+        last = np.moveaxis(x, self._axis(side), -1)
+        spare = -last.shape[-1] % every
+        filled = np.pad(last, [*[(0, 0)] * (last.ndim - 1), (0, spare)], mode="edge")
+        blocks = filled.reshape(*last.shape[:-1], -1, every)
+        largest = self._largest([blocks[..., at] for at in range(every)], fmt, nan)
+        return np.moveaxis(largest, -1, self._axis(side))
+
+    def _largest(self, words: Sequence[Array], fmt: AnyFormat, nan: str) -> Array:
+        return summed("pairs", words, lambda x, y: outside.maximum(fmt, x, y, nan, self.nans))
+
+    def spread(self, x: Array, *, side: str, every: int, length: int) -> Array:
+        """Return the word of each number's block."""
+        axis = self._axis(side)
+        return np.take(x, np.arange(length) // every, axis)
+
+    def _axis(self, side: str) -> int:
+        """Return along which axis the words of a row or a column lie."""
+        return -2 if side == "b" and len(self.shape) > 1 else -1
 
     def compare(self, x: Array, y: Array, *, fmt: AnyFormat, relation: str) -> Array:
         """Return 1 where it holds, else 0."""
@@ -199,7 +226,9 @@ class ArrayRules:
         """Return the words along an axis: arrays of what belongs to a row, or to a column."""
         if len(self.shape) == 1:
             return list(x.T)
-        return list(x[:, None, :]) if side == "b" else list(x.T[:, :, None])
+        if side == "b":
+            return [x[..., at : at + 1, :] for at in range(x.shape[-2])]
+        return [x[..., at : at + 1] for at in range(x.shape[-1])]
 
     def _together(self, *values: Array) -> tuple[Array, ...]:
         """Return values of one shape. What is along K or a tile has a word for each of a row's there."""

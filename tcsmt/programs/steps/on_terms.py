@@ -136,6 +136,14 @@ class TermRules:
         sign = None if isinstance(fmt, IntegerFormat) else const(1 << float_format(fmt).sign_bit, fmt.width)
         return each(lambda x: -x if sign is None else x ^ sign, x)
 
+    def absolute(self, x: Any, *, fmt: Format) -> Any:
+        """|x|."""
+        return each(lambda x: x & const((1 << fmt.sign_bit) - 1, fmt.width), x)
+
+    def power_of_two(self, x: Any, *, shift: int, up: bool) -> Any:
+        """Return words of UE8M0."""
+        return each(lambda x: operations.power_of_two(x, shift, up=up), x)
+
     def maximum(self, x: Any, y: Any = None, *, fmt: AnyFormat, nan: str, side: str = "") -> Any:
         """Return the larger word of two, or the largest of a list."""
 
@@ -143,6 +151,16 @@ class TermRules:
             return self.seen(Kind.COMPUTED, fmt, operations.maximum(fmt, x, y, nan, self._nan(fmt)))
 
         return summed("pairs", x, larger) if y is None else each(larger, x, y)
+
+    def block_maximum(
+        self, x: Sequence[Term], *, fmt: AnyFormat, nan: str, side: str, every: int
+    ) -> list[Term]:
+        """Return the largest words of blocks of a list."""
+        return [self.maximum(x[at : at + every], fmt=fmt, nan=nan) for at in range(0, len(x), every)]
+
+    def spread(self, x: Sequence[Term], *, side: str, every: int, length: int) -> list[Term]:
+        """Return the word of each number's block."""
+        return [x[at // every] for at in range(length)]
 
     def compare(self, x: Any, y: Any, *, fmt: AnyFormat, relation: str) -> Any:
         """Return the truth value of x compared with y."""

@@ -89,6 +89,20 @@ def compared(fmt: AnyFormat, x: Term, y: Term, relation: str) -> Term:
     return fine & {"equal": equal, "less": less, "less_equal": less | equal}[relation]
 
 
+def power_of_two(x: Term, shift: int, *, up: bool) -> Term:
+    """Return the UE8M0 word of the power of two next to |x| of binary32, times 2^shift
+    (:meth:`.Builder.power_of_two`).
+    """
+    field, fraction = x[30:23].zext(12), x[22:0]
+    nan = field.eq(255) & fraction.ne(0)
+    if up:  # subnormal numbers up to half of the first normal one are 2^-127, which is the format's first
+        above = field.ne(0).ite(fraction.ne(0), const(1 << 22, 23).ult(fraction))
+        field = field + above.zext(12)
+    power = field + const(shift % (1 << 12), 12)
+    power = power.slt(0).ite(0, const(254, 12).slt(power).ite(254, power))
+    return nan.ite(255, power[7:0])
+
+
 def _in_order(fmt: AnyFormat, word: Term) -> Term:
     """Return words in two's complement, in the order of the values (no NaN), -0 below +0."""
     if isinstance(fmt, IntegerFormat):

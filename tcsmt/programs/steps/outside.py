@@ -34,6 +34,7 @@ _NUMPY = ("f16", "f32", "f64")
 _NATIVE = ("f32", "f64")
 #: Conversions that NumPy and ml_dtypes round once to nearest even, fast on few words too.
 _BY_DTYPE = {("f32", "f16"), ("f32", "bf16"), ("f16", "f32"), ("bf16", "f32"), ("f64", "f32"), ("f32", "f64")}
+_LARGEST_E4M3 = np.uint32(FORMATS["f32"].word(FORMATS["e4m3"].largest_finite))
 
 
 def add(fmt: AnyFormat, x: Array, y: Array, nans: NanWords = QUIET) -> Array:
@@ -80,6 +81,8 @@ def multiplied_and_added(fmt: Format, x: Array, y: Array, z: Array, nans: NanWor
         first, second, none = (from_words(fmt, words) for words in (x, y, z))
         with np.errstate(all="ignore"):
             product = first * second
+            if (z == zero).all():  # -0 is added to nothing's sign
+                return with_nan_words(fmt, product, nans)
             total = product + none
         zeros = np.flatnonzero(product == 0)
         if zeros.size:  # what only rounding made zero keeps its sign
@@ -115,11 +118,32 @@ def divided(fmt: Format, x: Array, y: Array, rounding: Rounding, nans: NanWords 
 def maximum(fmt: AnyFormat, x: Array, y: Array, nan: str, nans: NanWords = QUIET) -> Array:
     """Return the larger words; +0 is above -0. nan: NaNs are ``propagated`` or ``ignored``."""
     word = nans.computed(fmt) if isinstance(fmt, Format) else 0
+    if fmt.name in _NATIVE and usual_floats():
+        first, second = from_words(fmt, x), from_words(fmt, y)
+        larger = np.where(first < second, y, np.where(first == second, x & y, x))  # -0 and +0: +0
+        nan_x, nan_y = np.isnan(first), np.isnan(second)
+        if nan == "ignored":
+            larger, nan_x = np.where(nan_x, y, larger), nan_x & nan_y
+            nan_y = nan_x
+        return np.where(nan_x | nan_y, np.asarray(word, x.dtype), larger)
     return _by_terms(fmt, operations.maximum, (nan, word), x, y)
+
+
+def powers_of_two(x: Array, shift: int, *, up: bool) -> Array:
+    """Return words of UE8M0, of powers of two next to |x| of binary32, times 2^shift: uint8, of x's shape."""
+    field = (x >> np.uint32(23) & np.uint32(255)).astype(np.int32)
+    fraction = x & np.uint32((1 << 23) - 1)
+    nan = (field == 255) & (fraction != 0)
+    if up:
+        field += np.where(field > 0, fraction != 0, fraction > 1 << 22)
+    return np.where(nan, 255, np.clip(field + shift, 0, 254)).astype(np.uint8)
 
 
 def compared(fmt: AnyFormat, x: Array, y: Array, relation: str) -> Array:
     """Return 1 where x is ``equal``, ``less`` or ``less_equal`` to y, else 0: uint8, of their shape."""
+    if fmt.name in _NATIVE and usual_floats():
+        relate = {"equal": np.equal, "less": np.less, "less_equal": np.less_equal}[relation]
+        return np.asarray(relate(from_words(fmt, x), from_words(fmt, y)), np.uint8)
     return _by_terms(fmt, operations.compared, (relation,), x, y).astype(np.uint8)
 
 
@@ -170,6 +194,10 @@ def converted(
     if rounding.ties_to_even and not saturate and (source.name, target.name) in _BY_DTYPE:
         with np.errstate(all="ignore"):
             return with_nan_words(target, from_words(source, words).astype(dtype_of(target)), nans)
+    # ml_dtypes makes NaNs of what is beyond
+    finite = rounding.ties_to_even and (source.name, target.name) == ("f32", "e4m3")
+    if finite and not ((words & np.uint32(0x7FFF_FFFF)) > _LARGEST_E4M3).any():
+        return np.asarray(from_words(source, words).astype(dtype_of(target)).view(np.uint8))
     (output,) = _conversion(source, target, rounding, saturate, nans).run({"x": words.reshape(-1)})
     return output.astype(unsigned(target), copy=False).reshape(words.shape)
 

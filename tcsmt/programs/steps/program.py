@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, float_format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, Format, IntegerFormat, float_format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models import Kind, Model
 from tcsmt.programs.steps import digits
@@ -248,14 +248,37 @@ class Builder:
         """-x: x with the other sign; integers wrap."""
         return self._each("negate", (x,), fmt, fmt=fmt)
 
-    def maximum(self, fmt: AnyFormat, x: Value, y: Value | None = None, *, nan: str) -> Value:
+    def absolute(self, fmt: Format, x: Value) -> Value:
+        """|x|: x with the sign bit 0, also of a NaN."""
+        return self._each("absolute", (x,), fmt, fmt=fmt)
+
+    def power_of_two(self, x: Value, shift: int = 0, *, up: bool = False) -> Value:
+        """Return the UE8M0 word of the power of two next to |x|, not above it (up: not below it), times
+        2^shift.
+
+        x: binary32, of which an infinity counts as 2^128. Powers outside of the format become its ends: of
+        subnormal numbers and zeros, which count as 2^-127, the first one. A NaN gives the NaN.
+        """
+        if float_format(x.format).name != "f32":
+            raise TcsmtError(f"power_of_two: of binary32, not of {x.format.name}: convert first")
+        return self._each("power_of_two", (x,), FORMATS["ue8m0"], shift=shift, up=up)
+
+    def maximum(self, fmt: AnyFormat, x: Value, y: Value | None = None, *, nan: str, every: int = 0) -> Value:
         """Return the larger one of two values; of one value, the largest word along its axis.
 
         +0 is above -0. nan: a NaN is ``propagated``, or ``ignored`` where the other one is none (maximum and
-        maximumNumber of IEEE 754-2019).
+        maximumNumber of IEEE 754-2019). every: of so many words along K, the last time of fewer.
         """
         if y is not None:
             return self._each("maximum", (x, y), fmt, fmt=fmt, nan=nan)
+        if every:
+            side = self.axes(x)
+            if side not in ("A", "B"):
+                raise TcsmtError("maximum over blocks: words along K are expected here")
+            axes = f"{side}/{every}"
+            return self._step(
+                "block_maximum", (x,), fmt, axes, fmt=fmt, nan=nan, side=side.lower(), every=every
+            )
         return self._along("maximum", x, fmt, fmt=fmt, nan=nan)
 
     def compare(self, fmt: AnyFormat, x: Value, y: Value, relation: str) -> Value:
@@ -271,6 +294,13 @@ class Builder:
     def sum(self, fmt: AnyFormat, x: Value, tree: SumOrder, rounding: Rounding = _NEAREST) -> Value:
         """Return the sum of the words along x's axis, each addition rounded once; integers wrap."""
         return self._along("sum", x, fmt, fmt=fmt, tree=tree, rounding=rounding)
+
+    def spread(self, x: Value, length: int) -> Value:
+        """Return, for each of so many words along K, the word of its block."""
+        side, _, every = self.axes(x).partition("/")
+        if not every:
+            raise TcsmtError("spread: words of blocks along K are expected here")
+        return self._step("spread", (x,), x.format, side, side=side.lower(), every=int(every), length=length)
 
     def pick(self, x: Value, at: int) -> Value:
         """Return one of the words along x's axis."""
@@ -400,9 +430,12 @@ class Builder:
     def compound(
         self, kind: str, takes: Sequence[Value], write: Callable[[], tuple[Value, ...]], **how: Any
     ) -> tuple[Value, ...]:
-        """Return the values of steps that belong together. write: adds them; no constant that is new."""
-        first = len(self.steps)
+        """Return the values of steps that belong together. write: adds them. Constants that it makes are not
+        used outside, where a reading that has a rule for all of them knows none of their values.
+        """
+        first, constants = len(self.steps), dict(self._constants)
         values = write()
+        self._constants = constants
         taken, given = (tuple(x.number for x in part) for part in (takes, values))
         self.compounds.append(CompoundStep(kind, first, len(self.steps), taken, given, how))
         return values
@@ -447,13 +480,26 @@ def read(
     have one for a compound step, its steps are not looked at.
     Raises :class:`.NoRule` for a step that there is no rule for: no step is skipped.
     """
+    return read_values(program, rules, inputs, (program.output,), given=given)[0]
+
+
+def read_values(
+    program: UnitProgram,
+    rules: object,
+    inputs: Mapping[str, Any],
+    wanted: Sequence[int],
+    *,
+    given: Mapping[int, Any] | None = None,
+) -> list[Any]:
+    """Return the same of some steps, by their numbers, none of which is inside of a compound step."""
     held: list[Any] = []
     starts = {one.first: one for one in program.compounds if hasattr(rules, one.kind)}
     values: dict[int, Any] = {}
     end, spent = 0, program.spent
     for number, step in enumerate(program.steps):
         for at in spent.get(number - 1, ()):
-            held[at] = None  # large arrays are not kept
+            if at not in wanted:
+                held[at] = None  # large arrays are not kept
         if number in starts:
             compound = starts[number]
             values = dict(
@@ -484,4 +530,4 @@ def read(
             held.append(taken[0])
         else:
             raise NoRule(f"step {number + 1}, {step.kind}: {type(rules).__name__} has no rule for it")
-    return held[program.output]
+    return [held[number] for number in wanted]

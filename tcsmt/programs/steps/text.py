@@ -71,8 +71,15 @@ def _call(step: ProgramStep, taken: Sequence[str], unit_name: Callable[[Model], 
             return f"compare({taken[0]}, {how['relation']}, {taken[1]})"
         case "function":
             return f"nearest({how['name']}, {taken[0]})"
-        case "select" | "negate" | "exponent":
+        case "select" | "negate" | "absolute" | "exponent":
             return f"{step.kind}({', '.join(taken)})"
+        case "spread":
+            return f"spread({taken[0]}, K)"
+        case "power_of_two":
+            shift = [f"shift={how['shift']}"] if how["shift"] else []
+            return f"power_of_two({', '.join([*taken, *shift, *(['up'] if how['up'] else [])])})"
+        case "block_maximum":
+            return f"maximum({taken[0]}, over blocks(K, {how['every']}), nan={how['nan']})"
         case "maximum":
             return f"maximum({', '.join(taken)}, nan={how['nan']})"
         case "residue":

@@ -19,13 +19,15 @@ from tcsmt.programs.steps.slicing import Slicing
 from tcsmt.programs.steps.split import Split
 from tcsmt.programs.steps.trees import SumOrder
 from tcsmt.programs.written.places import one_part, parts_of
+from tcsmt.programs.written.recipe_texts import quantised, quantised_product
 from tcsmt.programs.written.tokens import Tokens, Wrong
 from tcsmt.support.errors import choose
 
 _STEPS = (
-    "accumulate", "add", "any_of", "approximate", "chain", "compare", "convert", "digits", "divide",
-    "exact_sum", "exponent", "maximum", "multiply", "multiply_add", "nearest", "negate", "residue", "scale",
-    "select", "split", "sum", *COMPENSATIONS,
+    "absolute", "accumulate", "add", "any_of", "approximate", "chain", "compare", "convert", "digits",
+    "divide", "exact_sum", "exponent", "maximum", "multiply", "multiply_add", "nearest", "negate",
+    "power_of_two", "product", "quantise", "residue", "scale", "select", "split", "spread", "sum",
+    *COMPENSATIONS,
 )  # fmt: skip
 _RELATIONS = ("equal", "less", "less_equal")
 #: Axes of the operands of a chain.
@@ -33,6 +35,9 @@ _PAIRS = (("A", "B"), ("t", "tB"), ("A", "tK"))
 _NEAREST = ROUNDINGS["RNE"]
 #: Exponents of numbers, and their digits, at most.
 _MOST_POWER = 4096
+_MOST_OF_A_BLOCK = 1 << 16
+#: Of the exponent of a power of two.
+_MOST_SHIFT = 1024
 
 
 @dataclass(frozen=True)
@@ -310,11 +315,46 @@ class StepTexts:
         x = self._scalar(tokens)
         return self.build.negate(x.format, x)
 
+    def _absolute(self, tokens: Tokens) -> Value:
+        x = self._scalar(tokens)
+        return self.build.absolute(float_format(x.format), x)
+
+    def _power_of_two(self, tokens: Tokens) -> Value:
+        """Take binary32, ``shift=-8`` and ``up``."""
+        x, shift, up = self._scalar(tokens), 0, False
+        while tokens.take(","):
+            if tokens.take("up"):
+                up = True
+                continue
+            tokens.expect("shift")
+            tokens.expect("=")
+            sign = -1 if tokens.take("-") else 1
+            shift = sign * tokens.integer("shift")
+        if abs(shift) > _MOST_SHIFT:
+            raise Wrong(f"shift = {shift}: must be from -{_MOST_SHIFT} to {_MOST_SHIFT}")
+        return self.build.power_of_two(x, shift, up=up)
+
+    def _spread(self, tokens: Tokens) -> Value:
+        """Take words of blocks of K, and ``K``."""
+        x = self._scalar(tokens)
+        tokens.expect(",")
+        tokens.expect("K")
+        return self.build.spread(x, len(self.names["K"]))
+
     def _maximum(self, tokens: Tokens) -> Value:
         """Take two values, or one along its axis; and whose rule for NaNs holds."""
-        x, y = self._scalar(tokens), None
+        x, y, every = self._scalar(tokens), None, 0
         tokens.expect(",")
-        if tokens.take("over"):
+        over = tokens.take("over")
+        if over and tokens.take("blocks"):
+            for mark in "(K,":
+                tokens.expect(mark)
+            every = tokens.integer("numbers of a block")
+            if not 1 <= every <= _MOST_OF_A_BLOCK:
+                raise Wrong(f"blocks of {every}: must be from 1 to {_MOST_OF_A_BLOCK}")
+            tokens.expect(")")
+            tokens.expect(",")
+        elif over:
             axis, wanted = tokens.name("K or t"), "t" if self.build.axes(x)[:1] == "t" else "K"
             if axis != wanted:
                 raise Wrong(f"over {axis}: these words are along {wanted}")
@@ -327,7 +367,7 @@ class StepTexts:
             raise Wrong("expected nan=propagated, or nan=ignored")
         tokens.expect("=")
         nan = choose("nan", tokens.name("propagated or ignored"), ("propagated", "ignored"))
-        return self.build.maximum(x.format, x, y, nan=nan)
+        return self.build.maximum(x.format, x, y, nan=nan, every=every)
 
     def _compare(self, tokens: Tokens) -> Value:
         x = self._scalar(tokens)
@@ -475,6 +515,13 @@ class StepTexts:
         if modulus < 2:
             raise Wrong("modulus: must be 2 or more")
         return self.build.exact_sum(values, weights, modulus)
+
+    def _quantise(self, tokens: Tokens) -> tuple[Value, ...]:
+        return quantised(self.build, tokens, self._scalar, len(self.names["K"]))
+
+    def _product(self, tokens: Tokens) -> Value:
+        unit = self.unit_named(tokens.name("a unit"))
+        return quantised_product(self.build, unit, tokens, self._scalar, len(self.names["K"]))
 
     def _sum(self, tokens: Tokens) -> Value:
         values = self.value(tokens)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.programs.quantisation.quantise import quantise
 from tcsmt.programs.quantisation.recipe import RECIPES
-from tcsmt.programs.quantisation.scales import FloatScales, PowerScales, TwoLevelScales
+from tcsmt.programs.quantisation.scales import FloatScales, TwoLevelScales
 
 
 @given(st.lists(st.floats(-(2.0**100), 2.0**100, width=32), min_size=32, max_size=96), st.booleans())
@@ -47,11 +47,9 @@ def test_a_nan_is_of_its_block_alone() -> None:
     """Its scale is E8M0's NaN; of FP32 scales, it is a NaN."""
     matrix = np.ones((1, 64), np.float32)
     matrix[0, 3] = np.nan
-    rules = PowerScales(columns=32)
-    blocks = matrix.reshape(1, 1, 2, 32)
-    largest = np.abs(blocks).max(-1, keepdims=True)
-    scaled = rules.of(blocks, largest, FORMATS["e4m3"])
-    assert scaled.scales.view(np.uint8).ravel().tolist() == [255, 119]
-    own = FloatScales(rows=1, columns=32).of(blocks, largest, FORMATS["e4m3"]).scales.ravel()
-    assert np.isnan(own[0]) and own[1] == np.float32(1 / 448)
+    scales = quantise(matrix, RECIPES["mxfp8"]).scales
+    assert scales is not None and scales.view(np.uint8).ravel().tolist() == [255, 119]
+    recipe = replace(RECIPES["fp8-row"], scales=FloatScales(rows=1, columns=32))
+    scales = quantise(matrix, recipe).scales
+    assert scales is not None and np.isnan(scales[0, 0]) and scales[0, 1] == np.float32(1 / 448)
     assert TwoLevelScales(columns=16).format == "ue4m3"

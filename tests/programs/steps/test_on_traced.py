@@ -337,11 +337,15 @@ def test_a_function_is_refused_by_its_name() -> None:
         trace(program, {"x": 0}, QUIET)
 
 
+#: Steps by which operands are quantised.
+QUANTISING = ("absolute", "block_maximum", "power_of_two", "spread")
+
+
 def test_every_kind_of_step_has_a_rule_or_is_known_to_have_none() -> None:
     """As those of the reading on arrays, which has all. Emulations are replayed on terms, not traced."""
     kinds = {name for name, rule in vars(ArrayRules).items() if name[0] != "_" and callable(rule)}
     refused = {name for name in kinds if not hasattr(TraceRules, name)}
-    assert refused == {"function", "digits", "residue", "exact_sum"}
+    assert refused == {"function", "digits", "residue", "exact_sum", *QUANTISING}
 
 
 def test_steps_are_called_as_in_the_model() -> None:

@@ -15,10 +15,13 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS, Format
 from tcsmt.matrix_units.arithmetic.ieee import Operation
 from tcsmt.matrix_units.arithmetic.nan_words import QUIET
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
+from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.programs.steps import outside
 from tcsmt.programs.steps.operations import (
     compared,
     maximum,
     multiply_add,
+    power_of_two,
     product,
     quotient,
     scaled_sum,
@@ -188,3 +191,44 @@ def test_integers_are_rounded_once(source: str, target: str) -> None:
     (found,) = run.run({"x": np.array(words, np.uint64)})
     for word, result in zip(words, found.tolist(), strict=True):
         assert result == wanted.nearest_word(fmt.value(int(word)))
+
+
+@pytest.mark.parametrize("up", [False, True])
+@pytest.mark.parametrize("shift", [0, -8, 300, -300])
+def test_powers_of_two_are_next_to_the_number(up: bool, shift: int) -> None:
+    """Terms and arrays, by logarithms of exact numbers; beyond the format are its ends."""
+    rng = np.random.default_rng(5)
+    words = rng.integers(0, 1 << 32, 400, dtype=np.uint32)
+    words[:9] = [0, 1 << 31, 1, 0x00400000, 0x00400001, 0x007FFFFF, 0x00800000, 0x7F7FFFFF, 0x3F800000]
+    words[9:12] = [0x7F800000, 0xFF800000, 0x7FC00000]
+    (found,) = Program([power_of_two(var("x", 32), shift, up=up)]).run({"x": words})
+    assert (found == outside.powers_of_two(words, shift, up=up)).all()
+    for word, own in zip(words.tolist(), found.tolist(), strict=True):
+        if F32.is_nan(word):
+            assert own == 255
+            continue
+        size = Fraction(2) ** 128 if F32.is_infinite(word) else abs(F32.value(word))
+        size = max(size, Fraction(2) ** -127)
+        exponent = -127
+        while Fraction(2) ** (exponent + 1) <= size:
+            exponent += 1
+        if up and Fraction(2) ** exponent < size:
+            exponent += 1
+        assert own == min(max(exponent + shift + 127, 0), 254), hex(word)
+
+
+@pytest.mark.parametrize("name", ["f32", "f64"])
+def test_maxima_and_comparisons_of_arrays_are_those_of_terms(name: str) -> None:
+    """Where the processor compares, on words of every kind."""
+    fmt = FORMATS[name]
+    kinds = [0, 1 << fmt.sign_bit, 1, fmt.infinity_word, fmt.infinity_word | 1 << fmt.sign_bit, fmt.nan_word]
+    kinds += [fmt.word(Fraction(3)), fmt.word(Fraction(-3)), (1 << fmt.sign_bit) + 1, fmt.infinity_word + 1]
+    x, y = (part.reshape(-1) for part in np.meshgrid(*[np.array(kinds, unsigned(fmt))] * 2))
+    sides = (var(side, fmt.width) for side in "xy")
+    left, right = sides
+    for relation in ("equal", "less", "less_equal"):
+        (own,) = Program([compared(fmt, left, right, relation)]).run({"x": x, "y": y})
+        assert (own == outside.compared(fmt, x, y, relation)).all()
+    for nan in ("propagated", "ignored"):
+        (own,) = Program([maximum(fmt, left, right, nan, QUIET.computed(fmt))]).run({"x": x, "y": y})
+        assert (own == outside.maximum(fmt, x, y, nan, QUIET)).all()

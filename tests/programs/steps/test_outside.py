@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -177,3 +178,16 @@ def test_operands_are_rounded_as_the_datapath_rounds(target: str, rule: str) -> 
     kept = numbers & ~found.absent
     assert kept.sum() > 10_000
     assert np.array_equal(found.words[kept], converted(words[kept], given, wanted, OPERAND_RULES[rule]))
+
+
+def test_words_that_fit_are_converted_as_those_that_do_not() -> None:
+    """To E4M3 by another way: each of the words alone, among neighbours of its numbers."""
+    source, target = FORMATS["f32"], FORMATS["e4m3"]
+    numbers = [target.value(word) for word in range(127)]
+    ties = [(x + y) / 2 for x, y in pairwise(numbers)]
+    words = np.array([source.word(x) for x in (*numbers, *ties)], np.uint32)
+    words = np.concatenate([words, words[1:] - 1, words[:-1] + 1])
+    words = np.concatenate([words, words | 1 << 31])
+    fits = words[(words & 0x7FFFFFFF) <= source.word(target.largest_finite)]
+    beyond = np.append(fits, np.uint32(0x7F7FFFFF))
+    assert (converted(fits, source, target) == converted(beyond, source, target)[:-1]).all()
