@@ -158,7 +158,7 @@ def _mfma(name: str, row: Row) -> HardwareInstruction:
     """Return the builtin. Names are as CDNA2's instructions; CDNA3's separate the types from the shape."""
     model: Model = row.model
     match = _MFMA.fullmatch(name)
-    if match is None:
+    if match is None or row.architecture == "cdna4":  # whose layouts are not described here
         raise unsupported(row)
     d, m, k, types = match.groups()
     fp8 = types[:3] in ("fp8", "bf8")

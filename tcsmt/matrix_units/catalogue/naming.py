@@ -22,7 +22,7 @@ FOLDER = Path(__file__).with_name("architectures")
 #: In the order in which they are shown; each has a file in ``FOLDER``.
 ARCHITECTURES = (
     "volta", "turing", "ampere", "ada", "hopper", "blackwell", "rtx-blackwell",
-    "cdna1", "cdna2", "cdna3", "rdna3", "rdna4", "x86", "arm", "riscv", "wormhole", "blackhole",
+    "cdna1", "cdna2", "cdna3", "cdna4", "rdna3", "rdna4", "x86", "arm", "riscv", "wormhole", "blackhole",
 )  # fmt: skip
 
 
@@ -69,7 +69,6 @@ WITHOUT_UNITS = (
         r"(nvidia|tesla)+(p(4|6|40|100)|m(4|6|10|40|60)|k(10|20|40|80)\w?)|(nvidia)?(titanxp?|quadrog?p\d+)",
         "it is older than Volta, the first architecture with tensor cores",
     ),
-    (r"(amd|instinct)*mi35[05]x?|gfx950|cdna4", "CDNA4 is not in the catalogue"),
     (
         r"(amd|radeon|instinct)*mi(6|8|25|50|60)|gfx90[06]",
         "it is older than CDNA1, the first with matrix cores",
@@ -82,8 +81,8 @@ WITHOUT_UNITS = (
 
 #: What PTX writes beside shapes and types: it does not change the arithmetic.
 _SILENT = re.compile(r"sync|aligned|row|col|mma_async|cta_group::\d|ws|async")
-#: What PTX writes where it changes the arithmetic: without it, the other instruction is meant.
-_SATURATED = "satfinite"
+#: What PTX and AMD write where it changes the arithmetic: without it, the other instruction is meant.
+_SATURATED = {"satfinite", "clamp"}
 _BUILTIN = "__builtin_amdgcn_"
 
 
@@ -100,12 +99,12 @@ def means(mnemonic: str, instruction: str) -> bool:
         text = "v_" + text.removeprefix(_BUILTIN)
     text = re.sub(r"_gfx1[12]$", "", text)
     if "_mfma_" in text:
-        return text.replace("_", "") == instruction.replace("_", "").lower()
+        text, instruction = text.replace("_", ""), instruction.replace("_", "")
     wanted = [part for part in text.split(".") if not _SILENT.fullmatch(part)]
     if wanted[:2] == ["tcgen05", "mma"]:
         del wanted[1]
     first, *parts = instruction.lower().split(".")
-    if _SATURATED in parts and _SATURATED not in wanted:
+    if not _SATURATED.intersection(parts) <= {*wanted}:
         return False
     rest = iter(parts)
     return wanted[:1] == [first] and all(any(_same(word, part) for part in rest) for word in wanted[1:])

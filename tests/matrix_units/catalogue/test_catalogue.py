@@ -16,7 +16,17 @@ def test_names_and_models_agree() -> None:
         model, name = row.model, row.instruction.partition("@")[0]
         if isinstance(model, IntegerDotAdd):
             continue  # their names are tested with their architectures
-        if row.architecture.startswith("cdna"):
+        if name.startswith("v_dot2_f32_f16"):
+            assert (model.d_format.name, model.c_format.name) == ("f32", "f32") and model.k == 2, name
+            assert (model.a_format.name, model.b_format.name) == ("f16", "f16"), name
+        elif "_f8f6f4." in name:
+            shape, a, b = name.split(".")
+            assert f"x{model.k}_" in shape and (model.a_format.name, model.b_format.name) == (a, b), name
+            assert model.scales == (model.k // 32 if "_scale_" in name else 0), name
+        elif row.architecture.startswith("cdna"):
+            # OCP's FP8 on CDNA4, the other ones before
+            types = {key: fmt.removesuffix("fnuz") for key, fmt in amd.items()}
+            types = types if row.architecture == "cdna4" else amd
             found = re.fullmatch(
                 r"v_mfma_(f\d\d)_\d+x\d+x(\d+)(?:_\d+b)?_?(bf16|x?f\d\d|[fb]p?[f8]?8)(?:_([fb]p?[f8]?8))?(_1k)?",
                 name,
@@ -24,8 +34,8 @@ def test_names_and_models_agree() -> None:
             assert found, name
             d, k, a, b, _ = found.groups()
             assert (model.d_format.name, model.k) == (d, int(k)), name
-            assert model.a_format.name == amd.get(a, a), name
-            assert model.b_format.name == amd.get(b or a, b or a), name
+            assert model.a_format.name == types.get(a, a), name
+            assert model.b_format.name == types.get(b or a, b or a), name
         elif name.startswith("mvmul"):
             registers = {"f32": "e8m23fn", "tf32": "e8m10fn", "bf16": "e8m7fn", "f16": "e5m10fn"}
             _, d, source, _ = name.split(".")

@@ -30,6 +30,7 @@ NAMED = {
     "cdna1": ["MI100", "gfx908"],
     "cdna2": ["MI210", "MI250", "MI250X", "gfx90a"],
     "cdna3": ["MI300A", "MI300X", "gfx942"],
+    "cdna4": ["MI350X", "MI355X", "gfx950"],
     "rdna3": ["Radeon Pro W7900", "gfx1100"],
     "rdna4": ["Radeon AI Pro R9700", "gfx1201"],
     "riscv": ["RISC-V", "Spike"],
@@ -103,10 +104,29 @@ def test_nothing_is_chosen_silently(given: str, said: str) -> None:
          "mma.m16n8k32.satfinite.s32.s8.u8.s32"),
         ("hopper/wgmma.mma_async.sync.aligned.m64n96k32.s32.s8.s8", "wgmma.m64nNk32.s32.s8.s8"),
         ("mi300x/__builtin_amdgcn_mfma_i32_32x32x16_i8", "v_mfma_i32_32x32x16_i8"),
+        ("mi355x/__builtin_amdgcn_mfma_f32_32x32x16_f16", "v_mfma_f32_32x32x16_f16"),
+        ("mi355x/v_mfma_scale_f32_16x16x128_f8f6f4.e2m1.e2m1", "v_mfma_scale_f32_16x16x128_f8f6f4.e2m1.e2m1"),
+        ("mi355x/__builtin_amdgcn_mfma_scale_f32_32x32x64_f8f6f4.e2m3.e2m3",
+         "v_mfma_scale_f32_32x32x64_f8f6f4.e2m3.e2m3"),
+        ("rdna3/__builtin_amdgcn_wmma_i32_16x16x16_iu4_w64.u4.s4", "v_wmma_i32_16x16x16_iu4_w64.u4.s4"),
+        ("rdna3/v_wmma_i32_16x16x16_iu8_w32.s8.u8.clamp", "v_wmma_i32_16x16x16_iu8_w32.s8.u8.clamp"),
     ],
 )  # fmt: skip
 def test_names_as_manuals_write_them(given: str, name: str) -> None:
     assert row_named(given).instruction == name
+
+
+@pytest.mark.parametrize(
+    ("given", "listed"),
+    [
+        ("mi355x/__builtin_amdgcn_mfma_scale_f32_32x32x64_f8f6f4", "f8f6f4.e4m3.e4m3"),
+        ("rdna3/__builtin_amdgcn_wmma_i32_16x16x16_iu8_w32", "iu8_w32.s8.s8, v_wmma"),
+    ],
+)
+def test_builtins_whose_operands_say_the_formats_list_them(given: str, listed: str) -> None:
+    with pytest.raises(TcsmtError, match="matches several instructions") as refused:
+        row_named(given)
+    assert listed in str(refused.value) and "clamp" not in str(refused.value)
 
 
 @pytest.mark.parametrize(("name", "architecture"), [
@@ -175,7 +195,7 @@ def test_a_processor_has_its_own_instructions_alone() -> None:
     ("milan", "AMD Zen 3 has none of the dot products .* one of: .*avx512_bf16"),
     ("AMD EPYC 7763 64-Core Processor", "AMD Zen 3 has none"),
     ("graviton2", "Arm Neoverse N1 has none of the dot products .* one of: bf16, asimdfhm"),
-    ("NVIDIA GeForce GTX 1080 Ti", "no tensor cores"), ("mi355x", "CDNA4 is not in the catalogue"),
+    ("NVIDIA GeForce GTX 1080 Ti", "no tensor cores"),
     ("Radeon RX 6800 XT", "older than RDNA3"), ("mi50", "older than CDNA1"),
     ("rtx 6000", "did you mean quadro rtx 6000 or rtx 6000 ada or rtx pro 6000"),
     ("hoper", "did you mean hopper"), ("rtx 3095", "rtx 3090"),

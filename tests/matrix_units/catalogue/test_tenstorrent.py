@@ -125,6 +125,23 @@ def test_boundary_words(name: str) -> None:
         agree(name, a, b, c)
 
 
+#: What issues 12923 and 16448 of tt-metal report of Wormhole cards, of BF16 products in Dst of 16 bits.
+ON_A_CARD = [
+    ("hifi4", 1.3125, 7.96875, 10.5), ("hifi2", 1.3125, 7.96875, 10.4375),
+    ("hifi4", -3.640625, 0.298828125, -1.09375), ("hifi4", -3.640625, 0.30078125, -1.1015625),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fidelity", "a", "b", "expected"), ON_A_CARD)
+def test_results_that_are_reported_of_a_card(fidelity: str, a: float, b: float, expected: float) -> None:
+    row = row_named(f"wormhole/mvmul.bf16.bf16.{fidelity}")
+    x, y = (int(np.float32(value).view(np.uint32)) >> 16 for value in (a, b))
+    given = dict.fromkeys(row.model.input_names, 0) | {"a0": x, "b0": y}
+    (word,) = evaluate([row.model.trace.output], given)
+    assert row.model.d_format.value(word) == expected
+    assert f"{a}·{b} = {expected}" in row.note and row.evidence == "simulated"
+
+
 def test_wormhole_alone_miscounts_a_sum_of_minus_one_unit() -> None:
     """-1·1 + 3f7ffffe is -2^-23; one of them counts its leading sign bits wrongly."""
     found = {}

@@ -26,7 +26,8 @@ def kinds() -> list[str]:
 @pytest.mark.slow_cases("x86/tdpfp16ps@guide")
 @pytest.mark.parametrize("name", kinds())
 def test_steps_of_a_unit_give_its_words(name: str) -> None:
-    assert agree(row_named(name).model, 1, 24) >= 6
+    model = row_named(name).model
+    assert agree(model, 1, 24 if model.k < 64 else 2 * model.k) >= 6  # of more lanes, fewer rows are finite
 
 
 @pytest.mark.long
