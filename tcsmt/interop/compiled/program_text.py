@@ -80,6 +80,7 @@ class Writer:
     short: dict[str, str] = field(default_factory=dict)
     freedoms: dict[str, int] = field(default_factory=dict)
     along: dict[str, Progression] = field(default_factory=dict)
+    places: dict[str, dict[int, int]] = field(default_factory=dict)
 
     def write(self, root: int) -> ProgramText:
         """Return the text of a term. Raises :class:`.TcsmtError` for what no program says."""
@@ -91,26 +92,24 @@ class Writer:
             for n, term in products.items()
             if n not in zeros
         }
-        places = self._places(operands)
+        outside = self._outside(root)
+        self.places = self._places(operands, outside)
         inside = {
             n
             for term in products.values()
             for number in (*term.a, *term.b)
             for n in self.terms.reachable(number)
         }
-        self.instructions = {
-            n: self._instruction(n, products[n], *pair, places) for n, pair in operands.items()
-        }
+        self.instructions = {n: self._instruction(n, products[n], *pair) for n, pair in operands.items()}
         self.uses = Counter(
             taken for n in order if n not in inside or n in products for taken in self._taken(n)
         )
-        outside = self._outside(root)
         for number in outside:
             self._step(number, root)
         if not self.lines or not self.lines[-1].startswith("d = "):
             raise TcsmtError("the element is not computed: it is stored as it was loaded")
-        if not products:
-            raise TcsmtError("no matrix instruction gives the element")
+        if self.along.keys() != {"A", "B"}:
+            raise TcsmtError("no instruction takes words of A and of B")
         return ProgramText(
             tuple(self.lines),
             {
@@ -179,7 +178,9 @@ class Writer:
         return self.buffers[buffer], _Operand(template, [place and place[1] for _, place in found])
 
     def _places(
-        self, operands: Mapping[int, tuple[tuple[str, _Operand], tuple[str, _Operand]]]
+        self,
+        operands: Mapping[int, tuple[tuple[str, _Operand], tuple[str, _Operand]]],
+        outside: Sequence[int],
     ) -> dict[str, dict[int, int]]:
         """Return the k of each offset of A, and of B: they must be at equal distances."""
         found: dict[str, dict[int, int]] = {}
@@ -190,9 +191,10 @@ class Writer:
                     f"the {('left', 'right')[side]} operand of a matrix instruction is read from "
                     f"{', '.join(sorted(buffers))}: call this pointer {name}"
                 )
-            offsets = sorted(
-                {at for pair in operands.values() for at in pair[side][1].offsets if at is not None}
-            )
+            taken = {at for pair in operands.values() for at in pair[side][1].offsets if at is not None}
+            words = [term for n in outside if isinstance(term := self.terms[n], MemoryWord)]
+            alone = {word.offset for word in words if self.buffers[word.buffer] == name}
+            offsets = sorted(taken | alone)
             steps = {y - x for x, y in pairwise(offsets)}
             if len(steps) > 1:
                 raise TcsmtError(f"the words of {name} are not at equal distances: {sorted(steps)} bytes")
@@ -203,14 +205,13 @@ class Writer:
 
     def _instruction(
         self, number: int, term: DotProduct, left: tuple[str, _Operand], right: tuple[str, _Operand],
-        places: Mapping[str, Mapping[int, int]],
     ) -> _Instruction:  # fmt: skip
         """Return an instruction with the k of its products. Raises :class:`.TcsmtError` where they differ."""
         model = self.rows(term.unit).model
         names, ks = [], []
         for (side, operand), fmt in ((left, model.a_format.name), (right, model.b_format.name)):
             names.append(self._operand_name(side, operand.template, fmt))
-            ks.append([None if at is None else places[side][at] for at in operand.offsets])
+            ks.append([None if at is None else self.places[side][at] for at in operand.offsets])
         if ks[0] != ks[1]:
             both = [pair for pair in zip(*ks, strict=True) if pair[0] != pair[1]]
             if any(None in pair for pair in both):
@@ -297,7 +298,9 @@ class Writer:
             case MemoryWord(buffer, offset, _):
                 name = self.buffers[buffer]
                 if name in ("A", "B"):
-                    raise TcsmtError(f"a step takes a word of {name} that no matrix instruction multiplies")
+                    if self.operand_formats.setdefault(name, wanted) != wanted:
+                        raise TcsmtError(f"words of {name} are read in two formats")
+                    return f"{name}[{self.places[name][offset]}]"
                 if self.inputs.setdefault(name, (wanted, offset)) != (wanted, offset):
                     raise TcsmtError(f"the element takes several words of {name}")
                 return name

@@ -50,16 +50,11 @@ class _Access:
             before = np.where(fresh, given, held[places])
             held[places] = np.where(before == given, given, _SEVERAL)
             if add:  # several lanes of this access may meet in one byte
-                np.putmask(held, _disagree(places, given, len(held)), _SEVERAL)
+                order = np.argsort(places, kind="stable")
+                at, who = places[order], given[order]
+                held[at[1:][(at[1:] == at[:-1]) & (who[1:] != who[:-1])]] = _SEVERAL
         self.barrier[places] = barrier
         self.warp_barrier[places] = warp_barriers[warps]
-
-
-def _disagree(places: Lanes, given: Lanes, size: int) -> Lanes:
-    low, high = np.full(size, 1 << 30), np.full(size, -1)
-    np.minimum.at(low, places, given)
-    np.maximum.at(high, places, given)
-    return np.asarray((high >= 0) & (low != high))
 
 
 @dataclass

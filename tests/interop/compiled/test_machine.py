@@ -54,7 +54,7 @@ def test_refusals_name_the_line(lines: str, said: str, monkeypatch: pytest.Monke
         (_READ + "st.global.b32 [%rd5], %r10;", "it is stored as it was loaded"),
         (
             _READ + "add.f32 %r11, %r10, %r10;\nst.global.b32 [%rd5], %r11;",
-            "that no matrix instruction multiplies",
+            "no instruction takes words of A and of B",
         ),
         (
             _READ + "prmt.b32 %r11, %r10, 0, 0x0123;\nneg.s32 %r9, %r1;\nadd.f32 %r12, %r11, %r11;\n"

@@ -117,7 +117,7 @@ def test_what_no_program_says_is_refused() -> None:
         (only_a, "multiplies words by zeros that only fill one operand up"),
         (hole, "zeros that fill a matrix instruction up do not follow its products"),
         (other, "is read from bias: call this pointer A"),
-        (_sum(terms, good, MemoryWord(0, 0, 4)), "takes a word of A that no matrix instruction multiplies"),
+        (_sum(terms, good, MemoryWord(0, 0, 4)), "words of A are read in two formats"),
         (_sum(terms, biased, MemoryWord(3, 4, 4)), "the element takes several words of bias"),
         (terms.add(NumberStep("add.f32", (narrow, good), 4)), "a number of f16 is taken as one of f32"),
     ):

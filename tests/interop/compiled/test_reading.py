@@ -21,6 +21,7 @@ _SOME = [0, 1, 9, 15, 64 + 3, 64 * 9 + 2, 64 * 15 + 15]
         pytest.param("tf32_sm80", "f32", 4, id="tf32", marks=pytest.mark.slow),
         pytest.param("tf32x3_sm80", "f32", 4, id="tf32x3", marks=pytest.mark.slow),
         pytest.param("e5m2_sm80", "e5m2", 4, id="e5m2", marks=pytest.mark.slow),
+        pytest.param("f32_sm80", "f32", 4, id="fma", marks=pytest.mark.slow),
         pytest.param("f16_sm90", "f16", 2, id="wgmma f16", marks=pytest.mark.slow),
         pytest.param("e4m3_sm90", "e4m3", 4, id="wgmma e4m3", marks=pytest.mark.slow),
         pytest.param("e4m3_narrow_sm90", "e4m3", 4, id="e4m3 by f16", marks=pytest.mark.slow),
