@@ -71,7 +71,7 @@ def test_dlpack() -> None:
     a, c = np.ones((3, 4), np.float16), np.zeros(3, np.float32)
     volta = tcsmt.unit("volta")
     assert volta(OnlyDlpack(a), OnlyDlpack(a), OnlyDlpack(c)).tolist() == [4.0] * 3
-    with pytest.raises(tcsmt.TcsmtError, match=r"b cannot be read as an array: .*device memory"):
+    with pytest.raises(tcsmt.TcsmtError, match=r"^b .* array: .*device memory"):
         volta(a, OnTheDevice(a), c)
 
 
@@ -169,7 +169,7 @@ def test_arrays_of_jax() -> None:
     product = tcsmt.gemm(jax.numpy.asarray(a), b.T, unit=name, epilogue="out=bf16")
     assert isinstance(product, jax.Array) and product.dtype == jax.numpy.bfloat16
     assert np.array_equal(np.asarray(product), tcsmt.gemm(a, b.T, unit=name, epilogue="out=bf16"))
-    with pytest.raises(tcsmt.TcsmtError, match=r"a cannot be read as an array: .* traced array"):
+    with pytest.raises(tcsmt.TcsmtError, match=r"^a .* array: .* traced array"):
         jax.jit(lambda x: tcsmt.unit(name)(x, b))(a)
 
 
@@ -220,7 +220,7 @@ def test_arrays_of_the_array_api_standard_give_their_own_kind() -> None:
     a = np.ones((3, 4), np.float16)
     found = tcsmt.unit("volta")(a, OfItsLibrary(a))
     assert isinstance(found, OfItsLibrary) and found.array.tolist() == [4.0] * 3
-    with pytest.raises(tcsmt.TcsmtError, match="result has dtype bfloat16, which tests does not hold here"):
+    with pytest.raises(tcsmt.TcsmtError, match="result .* bfloat16"):
         tcsmt.gemm(OfItsLibrary(a), a.T, unit="volta", epilogue="out=bf16")
 
 

@@ -55,7 +55,7 @@ def test_more_products_can_be_asked_for() -> None:
 
 def test_elements_that_are_summed_differently() -> None:
     found = tcsmt.kernel_tree(last_column_backwards, 6, shape=(4, 3))
-    with pytest.raises(tcsmt.TcsmtError, match="the elements of D have 2 trees"):
+    with pytest.raises(tcsmt.TcsmtError, match="D have 2 trees"):
         _ = found.tree
     assert found.as_json()["tree"] is None and found.complete
     lines = str(found).splitlines()
@@ -96,7 +96,7 @@ def test_a_kernel_is_read_by_its_name() -> None:
     assert str(found.tree).startswith("2 sums, added:  [f32 sums]\n- sum of p0..p3  [as volta/mma.")
     with pytest.raises(tcsmt.TcsmtError, match="unknown reduction 'nothing'"):
         tcsmt.kernel_tree("volta+nothing", 16)
-    with pytest.raises(tcsmt.TcsmtError, match="volta: no instruction takes A in bf16"):
+    with pytest.raises(tcsmt.TcsmtError, match="volta: .* A in bf16"):
         tcsmt.kernel_tree("volta", 16, format="bf16")
 
 
