@@ -220,7 +220,7 @@ def test_arrays_of_the_array_api_standard_give_their_own_kind() -> None:
     a = np.ones((3, 4), np.float16)
     found = tcsmt.unit("volta")(a, OfItsLibrary(a))
     assert isinstance(found, OfItsLibrary) and found.array.tolist() == [4.0] * 3
-    with pytest.raises(tcsmt.TcsmtError, match="result .* bfloat16"):
+    with pytest.raises(tcsmt.TcsmtError, match=r"result .* bfloat16"):
         tcsmt.gemm(OfItsLibrary(a), a.T, unit="volta", epilogue="out=bf16")
 
 

@@ -96,7 +96,7 @@ def test_a_kernel_is_read_by_its_name() -> None:
     assert str(found.tree).startswith("2 sums, added:  [f32 sums]\n- sum of p0..p3  [as volta/mma.")
     with pytest.raises(tcsmt.TcsmtError, match="unknown reduction 'nothing'"):
         tcsmt.kernel_tree("volta+nothing", 16)
-    with pytest.raises(tcsmt.TcsmtError, match="volta: .* A in bf16"):
+    with pytest.raises(tcsmt.TcsmtError, match=r"volta: .* A in bf16"):
         tcsmt.kernel_tree("volta", 16, format="bf16")
 
 

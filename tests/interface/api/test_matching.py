@@ -58,9 +58,7 @@ def test_every_one_that_takes_them_and_no_other() -> None:
 
 
 def test_none_that_fits_is_an_error_that_names_the_formats() -> None:
-    with pytest.raises(
-        TcsmtError, match=r"volta: .* A in bf16 .* B in bf16; .*: f16 x f16$"
-    ):
+    with pytest.raises(TcsmtError, match=r"volta: .* A in bf16 .* B in bf16; .*: f16 x f16$"):
         rows_for_operands("volta", both("bf16"), values=True)
     with pytest.raises(TcsmtError, match=r"h100: .* A in e4m3 and B in f16; .*: .*e4m3 x e5m2"):
         rows_for_operands("h100", {"a": FORMATS["e4m3"], "b": FORMATS["f16"]}, values=True)
@@ -153,9 +151,7 @@ def test_float32_that_is_rounded_is_tf32_where_there_is_one(unit: str, instructi
     )
     mixed = {"a": FORMATS["bf16"], "b": FORMATS["f32"]}
     assert rows_for_operands("h100", mixed, values=True, operands="truncate")[0].model.b_format.name == "bf16"
-    with pytest.raises(
-        TcsmtError, match="A in f16 and B in f32"
-    ):
+    with pytest.raises(TcsmtError, match="A in f16 and B in f32"):
         rows_for_operands(
             "h100", {"a": FORMATS["f16"], "b": FORMATS["f32"]}, values=True, operands="truncate"
         )

@@ -53,12 +53,12 @@ def test_gradients_are_products_of_the_unit() -> None:
 def test_refusals() -> None:
     with pytest.raises(tcsmt.TcsmtError, match=r"recipe mxfp8 .*ue8m0 scales.*h100"):
         emulate("h100", "mxfp8")
-    with pytest.raises(tcsmt.TcsmtError, match="'bf17': .* bf16"):
+    with pytest.raises(tcsmt.TcsmtError, match=r"'bf17': .* bf16"):
         emulate("h100", "bf17")
     with pytest.raises(tcsmt.TcsmtError, match="is a kernel: give its unit, and reduction="):
         emulate("h100+split-k:2", "bf16")
     with (
-        pytest.raises(tcsmt.TcsmtError, match="A .* meta: .* CPU"),
+        pytest.raises(tcsmt.TcsmtError, match=r"A .* meta: .* CPU"),
         emulate("h100", "bf16"),
     ):
         torch.ones(2, 2, device="meta") @ torch.ones(2, 2, device="meta")
@@ -163,13 +163,9 @@ def test_numbers_beyond_the_format_are_counted() -> None:
 
 
 def test_rules_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(
-        tcsmt.TcsmtError, match="operands 'truncated': .* truncate"
-    ):
+    with pytest.raises(tcsmt.TcsmtError, match=r"operands 'truncated': .* truncate"):
         emulate("mi300x", operands="truncated")
-    with pytest.raises(
-        tcsmt.TcsmtError, match=r"fp8-tensor .*operands='truncate' .* bf16, fp16, tf32"
-    ):
+    with pytest.raises(tcsmt.TcsmtError, match=r"fp8-tensor .*operands='truncate' .* bf16, fp16, tf32"):
         emulate("h100", "fp8-tensor", operands="truncate")
     for unit, said in (
         ("wormhole", "it takes e8m10fn x e8m10fn"),
@@ -243,5 +239,5 @@ def test_other_products_are_not_told(recwarn: pytest.WarningsRecorder) -> None:
             assert (torch.ones(1, 0) @ torch.ones(0, 4)).sum() == 0
         assert emulation.report.lone == {}
     assert not recwarn.list
-    with pytest.raises(tcsmt.TcsmtError, match="'native': .*unit, pytorch, error"):
+    with pytest.raises(tcsmt.TcsmtError, match=r"'native': .*unit, pytorch, error"):
         emulate("h100", vectors="native")

@@ -251,7 +251,7 @@ def test_no_row(measured_data: Path) -> None:
     dataset = replace(recorded(measured_data, "a100_bf16_f32"), architecture="volta")
     with pytest.raises(TcsmtError, match=r"volta .*wmma.* bf16, bf16, f32 to f32"):
         explaining_row(dataset)
-    with pytest.raises(TcsmtError, match="bf16_f32: .*'voltta'.* volta"):
+    with pytest.raises(TcsmtError, match=r"bf16_f32: .*'voltta'.* volta"):
         explaining_row(replace(dataset, architecture="voltta"))
     with pytest.raises(TcsmtError, match="no volta instruction for an unknown interface"):
         explaining_row(replace(dataset, interface=""))
