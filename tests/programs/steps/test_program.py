@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -141,3 +142,26 @@ def test_runs_are_equal_where_they_take_the_same() -> None:
     assert ProductRun(np.arange(3)) == ProductRun(np.array([0, 1, 2])) != ProductRun(np.arange(3), (0, 0))
     assert len({ProductRun(np.arange(3)), ProductRun(np.arange(3)), ProductRun(np.arange(4))}) == 2
     assert ProductRun(np.arange(3)) != 3
+
+
+def test_values_that_no_step_takes_any_more_are_let_go() -> None:
+    """Of a sum of many arrays, two are held at a time."""
+    held: list[ref[Any]] = []
+    most = 0
+
+    class Numbers:
+        """Rules on arrays, which count those that there are."""
+
+        def add(self, x: Any, y: Any, **how: Any) -> Any:
+            nonlocal most
+            total = x + y
+            held.append(ref(total))
+            most = max(most, sum(one() is not None for one in held))
+            return total
+
+    build = Builder()
+    total = c = build.input("c", F32)
+    for _ in range(10):
+        total = build.add(F32, total, c)
+    assert read(build.program(total), Numbers(), {"c": np.ones(3)}).tolist() == [11.0] * 3
+    assert most == 2
