@@ -76,3 +76,13 @@ def test_zeros_lose_nothing() -> None:
     assert run.add(
         run.constant_zero(), enclosed(1.0, 2.0), fmt=F32, shift=0, rounding=NEAREST
     ).off.tolist() == [0.0, 0.0]
+
+
+def test_an_instruction_of_padding_alone_loses_of_c() -> None:
+    loss = InstructionLoss(2, -14, Linear(before=F(2), sums=F(1, 8), top=F(1, 16), always=F(1, 4)), F(9), 15)
+    run = rules(2, loss)
+    result = run.padding(enclosed(-8.0, 0.0, off=0.5), unit=UNIT)
+    wanted = [2 * (F(1, 2) + 1 + F(1, 2) + F(1, 4)), 2 * (F(1, 2) + F(1, 4))]
+    assert result.value.tolist() == [-8.0, 0.0]
+    assert all(w <= F(float(x)) <= w * (1 + F(1, 2**30)) for w, x in zip(wanted, result.off, strict=True))
+    assert run.overflows.tolist() == [True, False]
