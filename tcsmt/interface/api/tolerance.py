@@ -19,7 +19,7 @@ from tcsmt.analysis.tolerance.search import LargestError, largest_errors
 from tcsmt.identification.diagnosis.diagnose import Diagnosis, diagnose
 from tcsmt.identification.diagnosis.recorded import RecordedResult
 from tcsmt.interface.api.arrays import as_numpy
-from tcsmt.interface.api.tolerance_sides import BoundedSide, side_named
+from tcsmt.interface.api.tolerance_sides import BoundedSide, is_algorithm, side_named
 from tcsmt.interface.api.units import UnitLike
 from tcsmt.matrix_units.arithmetic.conversion import converted
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, IntegerFormat, float_format
@@ -443,6 +443,8 @@ def tolerance(
         raise TcsmtError(f"search = {search}: must be 0 or more seconds")
     formats = {"a": a_format, "b": b_format}
     names = [kernel] if against is None else [kernel, against]
+    if unit is not None and not any(map(is_algorithm, names)):
+        raise TcsmtError(f"{kernel} names its unit: give no other one")
     given = {name: as_numpy(values, name) for name, values in (inputs or {}).items()}
     sides = tuple(side_named(options, name, unit, arrays, formats, operands, given) for name in names)
     return Tolerance(sides, *_searched(sides[0], search))

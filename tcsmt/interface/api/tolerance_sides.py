@@ -30,6 +30,7 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.programs.kernels.batched import stack_of
 from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.programs.recipes.emulation.named import is_emulation
+from tcsmt.programs.recipes.files import is_recipe_file
 from tcsmt.programs.recipes.named import RECIPES, algorithm_named
 from tcsmt.programs.steps.program import UnitProgram
 from tcsmt.programs.written.on_matrices import input_words, is_program_file
@@ -84,15 +85,21 @@ def side_named(
     unit: of an algorithm; of a kernel and a program, none. formats: of A and B, where they are named. rule:
     by which operands are rounded. inputs: what a program takes besides. Raises :class:`.TcsmtError`.
     """
-    if unit is not None:
+    if unit is not None and is_algorithm(name):
         return _algorithm(options, name, unit, arrays, formats, rule, inputs)
     if is_program_file(name):
         return _written(options, name, arrays, formats, rule, inputs)
-    if name.partition(",")[0].lower() in RECIPES or is_emulation(name):
+    if is_algorithm(name) and not is_recipe_file(name):  # such a file may be a unit's, too
         raise TcsmtError(f"{name} is an algorithm: unit is missing, on which it runs")
     if inputs:
         raise TcsmtError("inputs are those of a program in a file")
     return _kernel(options, name, arrays, formats, rule)
+
+
+def is_algorithm(name: str) -> bool:
+    """Return whether a name may be an algorithm's, which runs on a unit that is given beside it."""
+    file = is_recipe_file(name) and not is_program_file(name)
+    return file or is_emulation(name) or name.partition(",")[0].lower() in RECIPES
 
 
 def _kernel(

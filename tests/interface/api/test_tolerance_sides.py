@@ -48,6 +48,14 @@ def test_algorithms(name: str) -> None:
     assert not found.close and found.diagnosis is None and "is not what" in str(found)
 
 
+def test_an_algorithm_against_a_kernel() -> None:
+    """The unit is the algorithm's; the kernel names its own."""
+    both = tcsmt.tolerance(A, B, kernel="cutlass-3xtf32", unit="ampere", against="ieee/fma.f32", search=0)
+    one = tcsmt.tolerance(A, B, kernel="cutlass-3xtf32", unit="ampere", search=0)
+    other = tcsmt.tolerance(A, B, kernel="ieee/fma.f32", search=0)
+    assert np.allclose(both.atol, one.atol + other.atol) and both.against == "ieee/fma.f32+chained"
+
+
 def test_words_that_are_left_out_count() -> None:
     """One f16 word of each number: the tolerance is what rounding A and B does, nearly."""
     d = tcsmt.accuracy.multiply(A, B, algorithm="single-f16", unit="ampere")
@@ -124,6 +132,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
 
     refused("unit is missing", "markidis")
     refused("no bound of ozaki1-int8", "ozaki1-int8", unit="ampere")
+    refused("names its unit", "ieee/fma.f32", unit="ampere")
     refused("takes no bias", "markidis", unit="ampere", bias=np.ones(16, "f4"))
     refused("takes A in f32, not in f16", "markidis", unit="ampere", a_format="f16")
     refused("inputs are those", "ieee/fma.f32", inputs={"s": 1})
