@@ -139,6 +139,10 @@ class ShareRules:
         """Return what the words keep. x: an operand as it is."""
         return self.pieces(split, side)
 
+    def quantise(self, x: Pieces, *largest: Share, recipe: str, role: str) -> Any:
+        """Refuse: what an element loses is relative to the largest number of its block."""
+        raise Unbounded(f"operands are quantised ({recipe}): no bound is relative to their own numbers")
+
     def chain(
         self, c: Share | None, a: Pieces, b: Pieces, *, unit: Model, runs: Sequence[ProductRun]
     ) -> Share:

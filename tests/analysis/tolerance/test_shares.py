@@ -184,3 +184,9 @@ def test_an_error_belongs_to_its_total() -> None:
         own.compensated(other, error, y, **how)
     with pytest.raises(Unbounded, match="to nearest alone"):
         own.compensated(total, error, y, **{**how, "rounding": ROUNDINGS["RTZ"]})
+
+
+def test_quantised_operands_are_refused_by_their_recipe() -> None:
+    model = written("d = product(hopper/wgmma.m64nNk32.f32.e4m3.e4m3, fp8-row, A·B)", 8, "f32")
+    with pytest.raises(Unbounded, match=r"operands are quantised \(fp8-row\)"):
+        bound_of(model, Domain(exponents=(0, 1)))
