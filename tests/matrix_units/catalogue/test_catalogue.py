@@ -65,11 +65,11 @@ def test_names_and_models_agree() -> None:
             factor = "bf16" if "bf" in name else "f16"
             assert parts or set(names) == {"f32", factor}, name
         else:
-            types = [t for t in name.split(".") if not re.match("mma|wgmma|tcgen05|m|kind|block", t)]
+            parts = [t for t in name.split(".") if not re.match("mma|wgmma|tcgen05|m|kind|block", t)]
             formats = [model.d_format, model.a_format, model.b_format, model.c_format]
             expected = [f.name for f in formats[: 4 if name.startswith("mma") else 3]]
             scale = [] if model.scale_format is None else [model.scale_format.name]
-            assert types == expected + scale, name
+            assert parts == expected + scale, name
             assert re.search(rf"k{model.k}\b", name), name
             block = re.search(r"block(\d+)", name)
             assert model.scales == (model.k // int(block[1]) if block else 0), name
