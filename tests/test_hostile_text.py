@@ -16,7 +16,7 @@ import pytest
 
 import tcsmt
 from tcsmt.interop.c_reader import c_source
-from tcsmt.interop.c_reader.c_faults import ReadingTime
+from tcsmt.interop.c_reader.c_source import ReadingTime
 from tcsmt.interop.exports.languages import LANGUAGES
 from tcsmt.interop.hardware.source import program
 from tcsmt.interop.hardware.vectors import Vector

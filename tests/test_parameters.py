@@ -34,8 +34,8 @@ from tcsmt.matrix_units.models import (
     IntegerDotAdd,
     Model,
 )
+from tcsmt.matrix_units.models.base import Parameters, number
 from tcsmt.matrix_units.models.file_texts import meanings, parameters_toml
-from tcsmt.matrix_units.models.parameters import Parameters, number
 from tcsmt.prove.statements.finding import MEANING
 from tcsmt.support.errors import TcsmtError
 from tcsmt.surveys.units.neighbours import neighbours

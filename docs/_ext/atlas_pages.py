@@ -20,7 +20,7 @@ from tcsmt.matrix_units.catalogue.naming import gpus
 from tcsmt.matrix_units.catalogue.processors import PROCESSORS
 from tcsmt.matrix_units.models.file_texts import meanings, toml_value
 from tcsmt.matrix_units.models.files import file_parameters, is_of_models
-from tcsmt.support.reading import read_bytes
+from tcsmt.support.files import read_bytes
 from tcsmt.surveys.units.atlas import groups
 
 __all__ = ["CompareAll", "Group", "Pair", "page_name", "unit_link"]

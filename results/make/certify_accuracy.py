@@ -47,8 +47,8 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Certified
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
+from tcsmt.support.files import read_bytes
 from tcsmt.support.jobs.processes import Task
-from tcsmt.support.reading import read_bytes
 
 
 def proofs(known: Mapping[str, Any]) -> Iterator[tuple[Task, Record]]:

@@ -18,9 +18,8 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import forget, replace_text, wrote
+from tcsmt.support.files import forget, json_of, read_bytes, replace_text, wrote
 from tcsmt.support.interrupts import stops_waiting
-from tcsmt.support.reading import json_of, read_bytes
 from tcsmt.support.text import counted
 
 Record = dict[str, Any]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.reading import read_bytes
+from tcsmt.support.files import read_bytes
 
 #: Bytes that a TOML file may have, and bits of a number in it.
 _MOST, _WIDEST = 1 << 24, 1 << 12

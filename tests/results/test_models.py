@@ -21,7 +21,7 @@ from tcsmt.matrix_units.files.model_files import read_model
 from tcsmt.matrix_units.models import Operands
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.simulate.rows import run_words
-from tcsmt.support.reading import uncompressed
+from tcsmt.support.files import uncompressed
 from tcsmt.surveys.claims import published
 from tcsmt.surveys.papers.variants import one_at_a_time
 from tests.support.paths import DATA

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from tcsmt.interop.compiled.reading import ElementRead, KernelRun, run_kernel
+from tcsmt.matrix_units.arithmetic.conversion import NanWords
 from tcsmt.matrix_units.arithmetic.formats import float_format, format_named
-from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.resolve import resolve
 from tcsmt.programs.steps.on_arrays import ArrayRules, of_matrices
 from tcsmt.programs.steps.program import read

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from tcsmt.matrix_units.catalogue import Row, rows
-from tcsmt.support.reading import read_bytes
+from tcsmt.support.files import read_bytes
 from tests.support.paths import ROOT
 
 __all__ = ["KeptResult", "kept_results"]

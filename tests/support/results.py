@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tcsmt.support.reading import read_bytes
+from tcsmt.support.files import read_bytes
 from tests.support.paths import ROOT
 
 RESULTS = ROOT / "results"

@@ -6,7 +6,7 @@ Relative to S = |c| + Σ |a·b|, for every input of a domain and any length of t
   proved for all numbers of the domain at once (a word's scale is counted in; ``split_constants.py``);
 * *products left out*: Σ ν_i ν_j over the words whose product is not computed;
 * *parts of significands*: where a unit multiplies some bits of each word alone, ν and μ of those bits, and
-  what no instruction multiplies, counted for every significand (``part_constants.py``);
+  what no instruction multiplies, counted for every significand (``split_constants.py``);
 * *inside the unit*: the steps of an instruction, as its own trace has them (``steps.py``). In a fused sum
   2^T is at most the larger of μ_i μ_j S and of what was summed before; from it follows what alignment and
   the last rounding lose (``fused_loss.py``);
@@ -30,9 +30,15 @@ from functools import cached_property
 
 from tcsmt.analysis.bounds.compensated import KNUTH, CompensatedSum
 from tcsmt.analysis.bounds.fused_loss import C, ErrorTerms, Unbounded
-from tcsmt.analysis.bounds.part_constants import PartKept, left_out, part_kept
 from tcsmt.analysis.bounds.proof import StepwiseProof, adding_zero, word_exponents, words_needed
-from tcsmt.analysis.bounds.split_constants import WHOLE, SplitConstants, prove_split_constants
+from tcsmt.analysis.bounds.split_constants import (
+    WHOLE,
+    PartKept,
+    SplitConstants,
+    left_out,
+    part_kept,
+    prove_split_constants,
+)
 from tcsmt.analysis.bounds.steps import (
     FusedStep,
     IeeeStep,

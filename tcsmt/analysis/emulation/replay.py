@@ -13,8 +13,8 @@ import numpy as np
 
 from tcsmt.analysis.exactness.search import chained, in_instructions
 from tcsmt.language.terms import Term, const
+from tcsmt.matrix_units.arithmetic.conversion import QUIET
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat
-from tcsmt.matrix_units.arithmetic.nan_words import QUIET
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.recipes.emulation.schemes import Emulation

@@ -21,9 +21,8 @@ from tcsmt.analysis.exactness.search import Subject, chained, in_instructions
 from tcsmt.analysis.exactness.units import ExactUnit
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import const
-from tcsmt.matrix_units.arithmetic.conversion import floats
+from tcsmt.matrix_units.arithmetic.conversion import QUIET, NanWords, floats
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
-from tcsmt.matrix_units.arithmetic.nan_words import QUIET, NanWords
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tcsmt.matrix_units.arithmetic.nan_words import QUIET
+from tcsmt.matrix_units.arithmetic.conversion import QUIET
 from tcsmt.matrix_units.models import Operands, Stage
 from tcsmt.matrix_units.models.stages import OperandPlace
 from tcsmt.programs.recipes.algorithm import Algorithm

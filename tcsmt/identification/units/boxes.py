@@ -28,9 +28,8 @@ from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.simulate.rows import Words, run_words
 from tcsmt.support.checkpoint import GOES_ON, LockedFile
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import replace_text, wrote
+from tcsmt.support.files import json_of, replace_text, wrote
 from tcsmt.support.interrupts import stops_waiting
-from tcsmt.support.reading import json_of
 from tcsmt.support.text import counted
 
 # --- Questions and their answers, as a search asks them and as a file keeps them -----------------

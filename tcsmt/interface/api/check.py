@@ -40,10 +40,9 @@ from tcsmt.simulate.measured.row_files import read_results, read_rows
 from tcsmt.simulate.rows import joined_words
 from tcsmt.support.checkpoint import AnswerLog
 from tcsmt.support.errors import Exit, TcsmtError, choose
-from tcsmt.support.files import replace_text
+from tcsmt.support.files import replace_text, uncompressed
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, ignore, no_progress
-from tcsmt.support.reading import uncompressed
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted, ranges
 from tcsmt.surveys.units.model_pairs import verdicts_in

@@ -19,7 +19,7 @@ from tcsmt.programs.kernels.model import unit_of_kernel
 from tcsmt.programs.names import is_kernel
 from tcsmt.simulate.measured.row_files import read_npz
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.reading import uncompressed
+from tcsmt.support.files import uncompressed
 
 #: Formats by their parameters' first letters, "a" and "b"; None: not known.
 Formats = Mapping[str, AnyFormat | None]

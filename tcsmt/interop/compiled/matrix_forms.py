@@ -9,7 +9,7 @@ from functools import cached_property
 
 from tcsmt.interop.compiled.terms import Bytes, DotProduct, TermGraph
 from tcsmt.interop.compiled.trace import ByteLanes, Event, Read
-from tcsmt.interop.hardware.layouts import RegisterOperand, Tile
+from tcsmt.interop.hardware.instructions import RegisterOperand, Tile
 from tcsmt.support.errors import TcsmtError
 
 #: Of ``mma.sync.aligned``: shape, and formats of d, a, b and c.

@@ -16,8 +16,7 @@ from tcsmt.interop.compiled.register_steps import REGISTER_STEPS
 from tcsmt.interop.compiled.terms import Bytes
 from tcsmt.interop.compiled.warp_steps import WARP_STEPS
 from tcsmt.interop.compiled.warpgroup_steps import WARPGROUP_STEPS
-from tcsmt.interop.hardware.instructions import TARGETS
-from tcsmt.interop.hardware.layouts import warp_tile, warpgroup_tile
+from tcsmt.interop.hardware.instructions import TARGETS, warp_tile, warpgroup_tile
 from tcsmt.matrix_units.catalogue import Row, architecture_named, rows
 from tcsmt.support.errors import TcsmtError
 

@@ -1,4 +1,12 @@
-"""The instructions of catalogue rows, as source code and as tiles."""
+"""Instructions of catalogue rows as source code and tiles, and their layouts in the threads that run one.
+
+Every layout of A, B, C and D is a sum over bits: each bit of a thread's number, and each bit of the number of
+one of its elements, adds a place. B is given transposed, so that the rows of A and of B are both
+vectors of k words. Sources, by function: the PTX ISA's sections on matrix fragments for ``mma``, on
+the register fragments and the shared memory layout of ``wgmma.mma_async``, on packed formats, and on
+tensor memory;
+AMD's CDNA3 ISA, section 7.1.4.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +14,202 @@ import re
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
+from typing import NamedTuple
 
-from tcsmt.interop.hardware.layouts import (
-    Tile,
-    mfma_tile,
-    quadpair_tile,
-    tensor_memory_tile,
-    warp_tile,
-    warpgroup_tile,
-)
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.catalogue import ARCHITECTURES, Row, rows
 from tcsmt.matrix_units.catalogue.naming import contents
 from tcsmt.matrix_units.models import IntegerDotAdd, Model
 from tcsmt.support.errors import TcsmtError
+
+#: Of a, b, c and d.
+Formats = tuple[AnyFormat, AnyFormat, AnyFormat, AnyFormat]
+
+
+class Place(NamedTuple):
+    """An element of one of an instruction's matrices; all numbers from 0.
+
+    matrix: which of the products that one instruction computes. row, column: of A and of B
+    transposed (column: of the k products), or of C and D.
+    """
+
+    matrix: int
+    row: int
+    column: int
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """The elements that each thread holds: what each bit of their numbers adds, lowest bit first."""
+
+    threads: tuple[Place, ...]
+    elements: tuple[Place, ...]
+
+    def place(self, thread: int, element: int) -> Place:
+        """Return where an element of a thread belongs."""
+        chosen = [p for bit, p in enumerate(self.threads) if thread >> bit & 1]
+        chosen += [p for bit, p in enumerate(self.elements) if element >> bit & 1]
+        return Place(*(sum(parts) for parts in zip(Place(0, 0, 0), *chosen, strict=True)))
+
+
+@dataclass(frozen=True)
+class RegisterOperand:
+    """A fragment in registers: the bits that an element takes, and padding bits below its word."""
+
+    fragment: Fragment
+    bits: int
+    padding: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tile:
+    """One instruction: its shape, the products that it computes, its threads and operands."""
+
+    m: int
+    n: int
+    k: int
+    matrices: int = 1
+    threads: int
+    register: int = 32
+    a: RegisterOperand
+    b: RegisterOperand
+    c: RegisterOperand
+    d: RegisterOperand
+
+    @property
+    def operands(self) -> dict[str, RegisterOperand]:
+        """Return the operands by name."""
+        return {"A": self.a, "B": self.b, "C": self.c, "D": self.d}
+
+    def registers(self, operand: RegisterOperand) -> int:
+        """Return in how many registers a thread holds an operand."""
+        return max(1, (operand.bits << len(operand.fragment.elements)) // self.register)
+
+
+def _steps(count: int, first: int) -> list[int]:
+    return [first << bit for bit in range((count - 1).bit_length())]
+
+
+def _matrices(count: int, first: int = 1) -> tuple[Place, ...]:
+    return tuple(Place(step, 0, 0) for step in _steps(count, first))
+
+
+def _rows(count: int, first: int = 1) -> tuple[Place, ...]:
+    return tuple(Place(0, step, 0) for step in _steps(count, first))
+
+
+def _columns(count: int, first: int = 1) -> tuple[Place, ...]:
+    return tuple(Place(0, 0, step) for step in _steps(count, first))
+
+
+def warp_tile(m: int, k: int, formats: Formats, *, dense: bool) -> Tile:
+    """Return ``mma.sync``'s tile, of a whole warp, N = 8: PTX ISA, "Matrix Fragments for mma.m16n8k16", etc.
+
+    Rows go to groups of four threads; a register holds neighbours in k. dense: FP4 and FP6 words
+    fill registers (``kind::mxf4``, m16n8k64), else each has a byte (``kind::f8f6f4``), FP4 in bits 5:2.
+    """
+    register = 64 if formats[0].width == 64 else 32
+
+    def operand(fmt: AnyFormat, rows: int) -> RegisterOperand:
+        bits = fmt.width if dense or fmt.width > 8 else 8
+        each = register // bits
+        inside = _columns(each) + _rows(rows // 8, 8) + _columns(k // (4 * each), 4 * each)
+        padding = 2 if fmt.width == 4 and bits == 8 else 0
+        return RegisterOperand(Fragment(_columns(4, each) + _rows(8), inside), bits, padding)
+
+    def sums(fmt: AnyFormat) -> RegisterOperand:
+        return RegisterOperand(Fragment(_columns(4, 2) + _rows(8), _columns(2) + _rows(m // 8, 8)), fmt.width)
+
+    a, b, c, d = formats
+    return Tile(
+        m=m, n=8, k=k, threads=32, register=register,
+        a=operand(a, m), b=operand(b, 8), c=sums(c), d=sums(d),
+    )  # fmt: skip
+
+
+def quadpair_tile(formats: Formats) -> Tile:
+    """Return Volta's ``mma.m8n8k4.row.col`` tile: PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16".
+
+    Four products, each of the threads with the same bits 3:2. FP32 sums are spread otherwise than FP16 ones.
+    """
+    low, pairs, high = _rows(4), _matrices(4), _rows(2, 4)
+    operand = RegisterOperand(Fragment(low + pairs + high, _columns(4)), 16)
+
+    def sums(fmt: AnyFormat) -> RegisterOperand:
+        if fmt.width == 16:
+            return RegisterOperand(Fragment(low + pairs + high, _columns(8)), 16)
+        threads = _rows(2) + _columns(2, 2) + pairs + high
+        return RegisterOperand(Fragment(threads, _columns(2) + _rows(2, 2) + _columns(2, 4)), 32)
+
+    _, _, c, d = formats
+    return Tile(m=8, n=8, k=4, matrices=4, threads=32, a=operand, b=operand, c=sums(c), d=sums(d))
+
+
+def warpgroup_tile(k: int, formats: Formats) -> Tile:
+    """Return ``wgmma.mma_async``'s tile: PTX ISA, "Register Fragments" (D), "Shared Memory Matrix Layout".
+
+    A and B lie in shared memory, K-major and without swizzling: core matrices of 8 rows of 16 bytes.
+    A thread writes one such row at 16 times its number: neighbours in k are 128 bytes apart, 8 rows of
+    A 256 bytes; 16 threads write B.
+    """
+
+    def operand(fmt: AnyFormat, rows: int) -> RegisterOperand:
+        each = 128 // fmt.width
+        threads = _rows(8) + _columns(2, each) + _rows(rows // 8, 8)
+        return RegisterOperand(Fragment(threads, _columns(each)), fmt.width)
+
+    def sums(fmt: AnyFormat) -> RegisterOperand:
+        threads = _columns(4, 2) + _rows(8) + _rows(4, 16)
+        return RegisterOperand(Fragment(threads, _columns(2) + _rows(2, 8)), fmt.width)
+
+    a, b, c, d = formats
+    return Tile(m=64, n=8, k=k, threads=128, a=operand(a, 64), b=operand(b, 8), c=sums(c), d=sums(d))
+
+
+def tensor_memory_tile(k: int, formats: Formats) -> Tile:
+    """Return ``tcgen05.mma``'s tile: PTX ISA, "Shared Memory Layout and Swizzling", "Data Path Layout D".
+
+    A and B lie in shared memory, K-major and without swizzling; a thread writes a row of A, of 32 bytes, the
+    first eight also one of B. Row i of D is lane i of tensor memory, with a column for each of its elements.
+    """
+
+    def operand(fmt: AnyFormat, rows: int) -> RegisterOperand:
+        return RegisterOperand(Fragment(_rows(rows), _columns(k)), fmt.width)
+
+    sums = RegisterOperand(Fragment(_rows(128), _columns(8)), 32)
+    a, b, _, _ = formats
+    return Tile(m=128, n=8, k=k, threads=128, a=operand(a, 128), b=operand(b, 8), c=sums, d=sums)
+
+
+def mfma_tile(m: int, k: int, each: int, formats: Formats) -> Tile:
+    """Return AMD's ``v_mfma`` tile, M = N; each: elements of A in a lane (K_L of the CDNA3 ISA, 7.1.4).
+
+    A[b][i][k] is item k mod K_L of lane i + M (b + B (k div K_L)). Output rows are in groups of four
+    (f64: of one).
+    """
+    lanes = 64
+    matrices = lanes * each // (m * k)
+    a, _, _, d = formats
+    operand = RegisterOperand(
+        Fragment(_rows(m) + _matrices(matrices) + _columns(k // each, each), _columns(each)), a.width
+    )
+    height = 1 if d.width == 64 else 4
+    together = max(1, lanes * height // (m * m))
+    rows = lanes // together // m
+    sums = RegisterOperand(
+        Fragment(
+            _columns(m) + _rows(rows, height) + _matrices(together),
+            _rows(height)
+            + _rows(m // (height * rows), height * rows)
+            + _matrices(matrices // together, together),
+        ),
+        d.width,
+    )
+    return Tile(
+        m=m, n=m, k=k, matrices=matrices, threads=lanes, register=64 if d.width == 64 else 32,
+        a=operand, b=operand, c=sums, d=sums,
+    )  # fmt: skip
+
 
 #: What compilers call an architecture. Letters after sm_90 and later: instructions of that GPU alone.
 TARGETS: dict[str, str] = {

@@ -9,11 +9,11 @@ from tcsmt.interop.hardware.cpu import cpu_instruction
 from tcsmt.interop.hardware.instructions import (
     TARGETS,
     HardwareInstruction,
+    RegisterOperand,
     instruction_of,
     language_of,
     template,
 )
-from tcsmt.interop.hardware.layouts import RegisterOperand
 from tcsmt.interop.hardware.vectors import Vector, members
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.word_files import word_bytes

@@ -24,7 +24,7 @@ from tcsmt.prove.statements.verdict import Distinguished
 from tcsmt.simulate.measured.row_files import read_rows, rows_of_json, word_at
 from tcsmt.simulate.rows import Words, words_of_row
 from tcsmt.support.errors import InternalError, TcsmtError
-from tcsmt.support.reading import uncompressed
+from tcsmt.support.files import uncompressed
 from tcsmt.surveys.properties.discovery import BrokenProperty, LoadedProperty, load, properties
 from tcsmt.surveys.properties.investigation import Investigation, on_instruction
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.nan_words import are_nan, knows_nans
+from tcsmt.matrix_units.arithmetic.conversion import are_nan, knows_nans
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.engine.options import SolvingOptions

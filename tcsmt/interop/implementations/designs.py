@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.interop.c_reader.c_source import CFunction
-from tcsmt.interop.implementations.port_lanes import DeclaredPorts
 from tcsmt.interop.implementations.rtl import read_rtl
 from tcsmt.interop.implementations.suffixes import BTOR2, RTL, C
+from tcsmt.interop.implementations.verilog_types import DeclaredPorts
 from tcsmt.language.read.btor2_reader import read_btor2
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, format_named
 from tcsmt.matrix_units.catalogue import Row
@@ -26,8 +26,8 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.files import read_bytes
 from tcsmt.support.progress import ProgressCallback, no_progress
-from tcsmt.support.reading import read_bytes
 from tcsmt.support.text import one_line
 
 _OPERANDS = ("a", "b", "c", "d")

@@ -11,7 +11,7 @@ from pathlib import Path
 from tcsmt.interop.implementations.suffixes import BTOR2, RTL, C
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.resolve import ResolvedName, file_of, register_files, register_spelling
-from tcsmt.support.reading import COMPRESSED
+from tcsmt.support.files import COMPRESSED
 
 #: Rows and results, and transcripts.
 _RECORDED = (".json", ".jsonl", ".csv", ".npz", ".hex", ".mem")

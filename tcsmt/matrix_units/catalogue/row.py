@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from tcsmt.matrix_units.arithmetic.nan_words import UNKNOWN, NanWords
+from tcsmt.matrix_units.arithmetic.conversion import UNKNOWN, NanWords
 from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES, contents
 from tcsmt.matrix_units.models import Model
 

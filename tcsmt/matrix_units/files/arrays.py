@@ -23,7 +23,7 @@ import numpy as np
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.words import dtype_of, format_of
 from tcsmt.support.errors import TcsmtError, choose
-from tcsmt.support.reading import json_of
+from tcsmt.support.files import json_of
 
 # --- NumPy's files -------------------------------------------------------------------------------
 

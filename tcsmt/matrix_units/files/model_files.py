@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tcsmt.matrix_units.arithmetic.nan_words import UNKNOWN, NanWords
+from tcsmt.matrix_units.arithmetic.conversion import UNKNOWN, NanWords
 from tcsmt.matrix_units.catalogue import Row, row_named, rows
 from tcsmt.matrix_units.models import (
     Model,

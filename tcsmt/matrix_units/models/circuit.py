@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 from tcsmt.language.read.btor2_reader import Btor2File, Btor2Line, read_btor2
 from tcsmt.language.terms import Term, const, substitute, var, variables
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
-from tcsmt.matrix_units.models.base import Model, Terms
+from tcsmt.matrix_units.models.base import Model, Terms, choice
 from tcsmt.matrix_units.models.files import KINDS
-from tcsmt.matrix_units.models.parameters import choice
 from tcsmt.matrix_units.models.stages import Kind, Stage
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast, dataclass_transform, get_args, get_type_hints
 
-from tcsmt.matrix_units.models.base import Model
-from tcsmt.matrix_units.models.parameters import Parameters
+from tcsmt.matrix_units.models.base import Model, Parameters
 from tcsmt.support.errors import TcsmtError
 
 Whole = TypeVar("Whole")

@@ -11,8 +11,7 @@ from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.matrix_units.models.base import Model, Terms, chained
-from tcsmt.matrix_units.models.parameters import lane_count, number
+from tcsmt.matrix_units.models.base import Model, Terms, chained, lane_count, number
 from tcsmt.matrix_units.models.stages import Kind, Stage, Value
 
 RTZ, RTN, RNE = ROUNDINGS["RTZ"], ROUNDINGS["RTN"], ROUNDINGS["RNE"]

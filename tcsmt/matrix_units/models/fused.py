@@ -12,7 +12,7 @@ from tcsmt.matrix_units.arithmetic.datapath import Fixed, Number
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.ieee import Zeros, widen
 from tcsmt.matrix_units.arithmetic.nans import NanRule, Operand
-from tcsmt.matrix_units.models.base import Terms, chained
+from tcsmt.matrix_units.models.base import Parameters, Terms, chained
 from tcsmt.matrix_units.models.composition import ComposedModel
 from tcsmt.matrix_units.models.fused_block import (
     BlockWords,
@@ -43,7 +43,6 @@ from tcsmt.matrix_units.models.fused_parts import (
     ScaledGroups,
     ScaledProducts,
 )
-from tcsmt.matrix_units.models.parameters import Parameters
 from tcsmt.matrix_units.models.stages import Kind, Stage, Value
 
 #: The NaN of units that know one alone; of other formats it is the quiet NaN that IEEE 754 prefers.

@@ -8,7 +8,7 @@ from typing import ClassVar
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.matrix_units.models.parameters import Parameters, choice, lane_count, number
+from tcsmt.matrix_units.models.base import Parameters, choice, lane_count, number
 
 RTZ, RNE = ROUNDINGS["RTZ"], ROUNDINGS["RNE"]
 

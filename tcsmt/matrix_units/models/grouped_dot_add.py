@@ -11,8 +11,7 @@ from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.matrix_units.models.base import Model, Terms
-from tcsmt.matrix_units.models.parameters import choice, lane_count, number
+from tcsmt.matrix_units.models.base import Model, Terms, choice, lane_count, number
 from tcsmt.matrix_units.models.stages import Kind, Stage
 
 RNA, RNU = ROUNDINGS["RNA"], ROUNDINGS["RNU"]

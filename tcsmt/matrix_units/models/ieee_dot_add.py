@@ -14,7 +14,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, Operation, RoundedSum, Zeros
 from tcsmt.matrix_units.arithmetic.nans import NanRule, Operand
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
-from tcsmt.matrix_units.models.base import Terms
+from tcsmt.matrix_units.models.base import Parameters, Terms
 from tcsmt.matrix_units.models.composition import ComposedModel
 from tcsmt.matrix_units.models.ieee_parts import (
     BlockPlace,
@@ -29,7 +29,6 @@ from tcsmt.matrix_units.models.ieee_parts import (
     RoundedProducts,
     Trees,
 )
-from tcsmt.matrix_units.models.parameters import Parameters
 from tcsmt.matrix_units.models.stages import Kind, Stage
 
 

@@ -14,8 +14,8 @@ from typing import ClassVar, Protocol, TypeAlias, TypeVar
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
+from tcsmt.matrix_units.models.base import Parameters, choice, lane_count, number
 from tcsmt.matrix_units.models.composition import GIVEN, part
-from tcsmt.matrix_units.models.parameters import Parameters, choice, lane_count, number
 from tcsmt.matrix_units.models.stages import Kind
 
 RNE = ROUNDINGS["RNE"]

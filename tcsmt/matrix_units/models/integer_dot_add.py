@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from tcsmt.language.terms import Term, const, total
 from tcsmt.matrix_units.arithmetic.formats import IntegerFormat, integers_from
-from tcsmt.matrix_units.models.base import Model, Terms, chained
-from tcsmt.matrix_units.models.parameters import choice, lane_count
+from tcsmt.matrix_units.models.base import Model, Terms, chained, choice, lane_count
 from tcsmt.matrix_units.models.stages import Kind, Stage
 
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.conversion import floats
+from tcsmt.matrix_units.arithmetic.conversion import are_nan, floats
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
-from tcsmt.matrix_units.arithmetic.nan_words import are_nan
 from tcsmt.matrix_units.arithmetic.words import operand_words, to_words
 from tcsmt.programs.kernels.epilogue import Epilogue
 from tcsmt.programs.kernels.kernel import Kernel

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tcsmt.matrix_units.arithmetic.conversion import UNKNOWN, NanWords
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format, format_named
-from tcsmt.matrix_units.arithmetic.nan_words import UNKNOWN, NanWords
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding, rounding_named
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.support.errors import TcsmtError, choose

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from tcsmt.matrix_units.arithmetic.conversion import NanWords
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat
-from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.kernels.epilogue import PLAIN, Epilogue

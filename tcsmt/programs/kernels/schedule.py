@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from tcsmt.matrix_units.arithmetic.conversion import NanWords
 from tcsmt.matrix_units.arithmetic.formats import (
     FORMATS,
     INTEGERS,
@@ -20,7 +21,6 @@ from tcsmt.matrix_units.arithmetic.formats import (
     IntegerFormat,
     float_format,
 )
-from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.words import dtype_of, unsigned
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.kernels.epilogue import PLAIN, Epilogue

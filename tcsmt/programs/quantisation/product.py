@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tcsmt.matrix_units.arithmetic.conversion import UNKNOWN, NanWords
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
-from tcsmt.matrix_units.arithmetic.nan_words import UNKNOWN, NanWords
 from tcsmt.matrix_units.arithmetic.words import from_words
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.kernels.batched import batched

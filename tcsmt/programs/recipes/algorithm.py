@@ -12,12 +12,11 @@ import numpy as np
 
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic import ieee
+from tcsmt.matrix_units.arithmetic.conversion import QUIET
 from tcsmt.matrix_units.arithmetic.formats import Format
-from tcsmt.matrix_units.arithmetic.nan_words import QUIET
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Kind, Model, Stage
-from tcsmt.matrix_units.models.base import Terms
-from tcsmt.matrix_units.models.parameters import choice
+from tcsmt.matrix_units.models.base import Terms, choice
 from tcsmt.programs.steps.on_terms import TermRules
 from tcsmt.programs.steps.operations import scaled_sum
 from tcsmt.programs.steps.program import Builder, ProductRun, UnitProgram, read

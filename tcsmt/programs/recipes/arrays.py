@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.matrix_units.arithmetic.conversion import QUIET
 from tcsmt.matrix_units.arithmetic.formats import Format
-from tcsmt.matrix_units.arithmetic.nan_words import QUIET
 from tcsmt.matrix_units.arithmetic.words import from_words, to_words
 from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.programs.recipes.emulation.schemes import Emulation

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.matrix_units.arithmetic.conversion import NanWords
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
-from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.words import from_words, unsigned
 from tcsmt.programs.steps import outside
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tcsmt.language.terms import Term
+from tcsmt.matrix_units.arithmetic.conversion import NanWords
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
 from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, Operation
-from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Kind, Model, Operands, Stage, Trace
 from tcsmt.matrix_units.models.base import Call, Terms

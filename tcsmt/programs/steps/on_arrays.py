@@ -11,9 +11,8 @@ import numpy as np
 
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.terms import var
-from tcsmt.matrix_units.arithmetic.conversion import integers_of_words
+from tcsmt.matrix_units.arithmetic.conversion import NanWords, integers_of_words
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, float_format
-from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.arithmetic.words import to_words, unsigned
 from tcsmt.matrix_units.models import Model, Operands

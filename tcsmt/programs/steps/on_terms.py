@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tcsmt.language.terms import Term, const
+from tcsmt.matrix_units.arithmetic.conversion import NanWords
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, float_format
 from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, Operation, widen
-from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Kind, Model, Operands, Stage, Trace
 from tcsmt.matrix_units.models.stages import ChainPlace, InstructionPlace, OperandPlace

@@ -17,9 +17,9 @@ import numpy as np
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, const, var
+from tcsmt.matrix_units.arithmetic.conversion import NanWords
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
 from tcsmt.matrix_units.arithmetic.ieee import Operation
-from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Kind, Model
 from tcsmt.matrix_units.models.stages import OperandPlace, Where

@@ -7,10 +7,10 @@ from fractions import Fraction
 from tcsmt.language.terms import FALSE, Term, const
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic import ieee
+from tcsmt.matrix_units.arithmetic.conversion import NanWords
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Number
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat
 from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, Operation, RoundedSum
-from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models import IeeeDotAdd

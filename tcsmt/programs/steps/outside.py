@@ -15,9 +15,8 @@ import numpy as np
 
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.terms import Term, var
-from tcsmt.matrix_units.arithmetic.conversion import integers_of_words
+from tcsmt.matrix_units.arithmetic.conversion import QUIET, NanWords, integers_of_words
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, Format, IntegerFormat, float_format
-from tcsmt.matrix_units.arithmetic.nan_words import QUIET, NanWords
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, unsigned
 from tcsmt.matrix_units.models import IeeeDotAdd, Operands

@@ -25,8 +25,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from tcsmt.matrix_units.arithmetic.conversion import UNKNOWN, NanWords
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, float_format, format_named
-from tcsmt.matrix_units.arithmetic.nan_words import UNKNOWN, NanWords
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.base import Terms

@@ -20,7 +20,7 @@ from tcsmt.prove.certificates.encoding import TermReader, read_proof
 from tcsmt.prove.certificates.parts import in_file, require_names, with_keys
 from tcsmt.prove.certificates.statement import Statement, read_statement
 from tcsmt.support.errors import Malformed, TooLarge
-from tcsmt.support.reading import json_of, read_bytes
+from tcsmt.support.files import json_of, read_bytes
 
 #: The version of the files' layout.
 FORMAT = 1

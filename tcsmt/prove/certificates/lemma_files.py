@@ -24,7 +24,7 @@ from tcsmt.language.write.smtlib import script
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lrat import check_refutation
 from tcsmt.prove.certificates.parts import SUFFIXES, path_of, require_shape
-from tcsmt.support.reading import read_bytes
+from tcsmt.support.files import read_bytes
 
 #: So many bytes are unpacked of a refutation, and of all lemmas of a folder.
 _MOST, _MOST_OF_ALL = 1 << 28, 1 << 32

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from tcsmt.language.terms import TRUE, Term, all_of, const, var, variables
+from tcsmt.matrix_units.arithmetic.conversion import knows_nans, with_nans_merged
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat
-from tcsmt.matrix_units.arithmetic.nan_words import knows_nans, with_nans_merged
 from tcsmt.matrix_units.models import Model, Trace
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError

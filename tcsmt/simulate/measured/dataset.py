@@ -19,7 +19,7 @@ from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.simulate.measured.row_files import line_of_row, shaped
 from tcsmt.simulate.rows import Words
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.reading import uncompressed
+from tcsmt.support.files import uncompressed
 from tcsmt.support.text import counted
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -48,8 +48,8 @@ from tcsmt.simulate.measured.unit_files import (
 )
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import read_bytes, uncompressed
 from tcsmt.support.invariants import not_none
-from tcsmt.support.reading import read_bytes, uncompressed
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -32,8 +32,7 @@ from tcsmt.matrix_units.files.arrays import restored
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.simulate.rows import Words, words_of_row
 from tcsmt.support.errors import TcsmtError, TooLarge, choose
-from tcsmt.support.files import replace_bytes
-from tcsmt.support.reading import json_of, most_unpacked, read_bytes, uncompressed
+from tcsmt.support.files import json_of, most_unpacked, read_bytes, replace_bytes, uncompressed
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -34,9 +34,9 @@ from tcsmt.simulate.rows import Words, joined_words, run_together
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.elimination import Cover, bit_sets, cover
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import uncompressed
 from tcsmt.support.invariants import not_none
 from tcsmt.support.progress import ProgressCallback, no_progress
-from tcsmt.support.reading import uncompressed
 from tcsmt.support.text import counted
 from tcsmt.surveys.units.model_pairs import DistinctUnit, Pair, cached_verdicts, decide_cached, witnessed
 from tcsmt.surveys.units.neighbours import neighbours, value_text

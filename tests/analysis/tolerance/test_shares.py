@@ -12,8 +12,8 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.tolerance.domain_search import ErrorSubject, largest_found
 from tcsmt.analysis.tolerance.relative import program_bound
 from tcsmt.analysis.tolerance.shares import ChainShares, Pieces, Share, ShareRules
+from tcsmt.matrix_units.arithmetic.conversion import QUIET
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, format_named
-from tcsmt.matrix_units.arithmetic.nan_words import QUIET
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd, Model

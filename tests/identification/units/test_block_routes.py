@@ -9,7 +9,7 @@ import pytest
 from tcsmt.identification.units.block_routes import lanes_used, signature, used_routes
 from tcsmt.identification.units.evaluate import SplitRows, predictions
 from tcsmt.identification.units.family import Family
-from tcsmt.identification.units.ordinary_sums import outcomes
+from tcsmt.identification.units.first_questions import outcomes
 from tcsmt.identification.units.questions import zero_words
 from tcsmt.identification.units.vectors import ordinary
 from tcsmt.matrix_units.arithmetic.formats import format_named

@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 
 from tcsmt.interop.c_reader import c_source
-from tcsmt.interop.c_reader.c_source import available
+from tcsmt.interop.c_reader.c_source import ReadingTime, available, refute
+from tcsmt.interop.c_reader.llvm_execution import Fault
 from tcsmt.interop.implementations.designs import DesignFiles, read_design
+from tcsmt.language.terms import Term, var
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Operands
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
 from tests.support.c_functions import HELPERS, compiled, read, same_as_compiled
@@ -21,7 +24,7 @@ from tests.support.c_programs import program
 from tests.support.paths import ROOT
 from tests.support.sampling import mostly_long
 
-pytestmark = pytest.mark.skipif(not available(), reason="clang is not installed")
+needs_clang = pytest.mark.skipif(not available(), reason="clang is not installed")
 
 EMULATOR = ROOT / "tests" / "support" / "fused_dot_add.c"
 
@@ -67,6 +70,7 @@ uint32_t mixed(uint32_t a, uint32_t b, uint32_t c) {
 """
 
 
+@needs_clang
 @pytest.mark.long
 def test_as_compilers_have_it(tmp_path: Path) -> None:
     model = read(PROGRAM, tmp_path, function="mixed")
@@ -84,6 +88,7 @@ def test_as_compilers_have_it(tmp_path: Path) -> None:
         assert [function(*map(ctypes.c_uint32, row)) for row in rows] == found, library
 
 
+@needs_clang
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", mostly_long(range(60), [2]))
 def test_random_functions(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,6 +97,7 @@ def test_random_functions(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyP
     same_as_compiled(program(seed), tmp_path)
 
 
+@needs_clang
 def test_arrays_and_a_result_by_pointer(tmp_path: Path) -> None:
     text = """void dot(int n, const uint32_t *x, const uint32_t y[3], uint32_t c, uint32_t *sum, int *flags) {
       *flags = 1; *sum = c; for (int i = 0; i < n; i++) *sum += x[i] * y[i]; }"""
@@ -103,6 +109,7 @@ def test_arrays_and_a_result_by_pointer(tmp_path: Path) -> None:
         read(text, tmp_path, k=3, ports=ports, constants=["n=4"])
 
 
+@needs_clang
 def test_words_that_are_narrower(tmp_path: Path) -> None:
     """A signed integer keeps its value in a wider one of C, and a result its low bits."""
     file = tmp_path / "f.c"
@@ -117,6 +124,7 @@ LONG = pytest.mark.long
 F = "uint32_t f(uint32_t a, uint32_t b, uint32_t c) { %s }"
 
 
+@needs_clang
 @pytest.mark.slow_cases("for (;;) {} return a;-more than 200,000 instructions:")
 @pytest.mark.parametrize(
     ("body", "said"),
@@ -150,6 +158,7 @@ def test_refused(tmp_path: Path, body: str, said: str) -> None:
     assert said in str(refused.value)
 
 
+@needs_clang
 @pytest.mark.parametrize(
     "body",
     [
@@ -166,6 +175,7 @@ def test_faults_that_cannot_happen_are_refuted(tmp_path: Path, body: str) -> Non
 FP8 = ROOT / "tests" / "support" / "fp8_dot.c"
 
 
+@needs_clang
 @pytest.mark.slow
 def test_reading_ends_in_time() -> None:
     """A model whose overflows solvers take long to refute: it is said what was asked, and where."""
@@ -181,6 +191,7 @@ def test_reading_ends_in_time() -> None:
     assert len(told) > 10
 
 
+@needs_clang
 def test_floating_point_arithmetic_is_refused_at_once(tmp_path: Path) -> None:
     text = FP8.read_text().replace("product(a[i], b[i])", "(uint32_t)(decode(a[i]) * decode(b[i]))")
     file = tmp_path / "f.c"
@@ -193,6 +204,7 @@ def test_floating_point_arithmetic_is_refused_at_once(tmp_path: Path) -> None:
         )
 
 
+@needs_clang
 def test_how_a_function_is_given(tmp_path: Path) -> None:
     two = "uint32_t f(uint32_t a, uint32_t b, uint32_t c) { return a; }\nint g(void) { return 1; }"
     for function, said in {"": "Give --function NAME; there are: f, g", "h": "unknown function 'h'"}.items():
@@ -206,6 +218,7 @@ def test_how_a_function_is_given(tmp_path: Path) -> None:
         read("void f(uint32_t a, uint32_t b, uint32_t c, uint32_t *r) { *r = a; }", tmp_path)
 
 
+@needs_clang
 @pytest.mark.long
 def test_an_emulator_in_c_is_what_compilers_build_and_the_unit(tmp_path: Path) -> None:
     """Branches, structs and loops at full width: as compilers have it, and as the unit."""
@@ -258,6 +271,7 @@ CONSTRUCTS = {
 }  # fmt: skip
 
 
+@needs_clang
 @pytest.mark.slow
 def test_constructs_are_as_compiled(tmp_path: Path) -> None:
     """By gcc and clang, without optimisation and with all of it."""
@@ -266,3 +280,57 @@ def test_constructs_are_as_compiled(tmp_path: Path) -> None:
         for name, body in CONSTRUCTS.items()
     )
     same_as_compiled(HELPERS + text, tmp_path, tuple(CONSTRUCTS))
+
+
+def test_parts_are_told_and_named() -> None:
+    told: list[tuple[int, int, str]] = []
+    clock = ReadingTime("f.c", 0.2, lambda *seen: told.append(seen))
+    clock.at("the first part")
+    clock.at("the second part", 3, 7)
+    assert 0 < clock.remaining() < 0.2
+    time.sleep(0.25)
+    with pytest.raises(
+        TcsmtError, match=r"f.c: not read in 0.2 s; it was at: the second part \(3 of 7 done\)"
+    ):
+        clock.at("the third part")
+    assert told == [(0, 0, "the first part"), (3, 7, "the second part")]
+
+
+A, B = var("a", 8), var("b", 8)
+#: Never: a + b is odd where one of them is, and a square is no 3 modulo 8.
+NEVER = [
+    ((A & 1) ^ (B & 1)).ne((A + B) & 1),
+    *(((A + n) * (A + n) & 7).eq(3) for n in range(20)),
+]
+
+
+def faults(terms: list[Term]) -> list[Fault]:
+    return [Fault(f"fault {number}", f"f.c:{number}", term) for number, term in enumerate(terms)]
+
+
+def test_none_happens() -> None:
+    told: list[tuple[int, int]] = []
+    clock = ReadingTime("f.c", 60, lambda done, count, what: told.append((done, count)))
+    refute(faults(NEVER), SolvingOptions(), clock)
+    assert told[-1] == (len(NEVER), len(NEVER))
+    refute([], SolvingOptions(), clock)
+
+
+@pytest.mark.parametrize("place", [0, 7, 20])
+def test_one_of_them_happens(place: int) -> None:
+    terms = list(NEVER)
+    terms[place] = A.eq(0x5A) & B.eq(1)
+    with pytest.raises(TcsmtError, match=f"f.c:{place}: fault {place} at .*a = 0x5a"):
+        refute(faults(terms), SolvingOptions(), ReadingTime("f.c", 60))
+
+
+@pytest.mark.slow
+def test_undecided_faults_are_refused() -> None:
+    """The product of two numbers of 30 bits that is a prime of 58."""
+    x, y = var("x", 64), var("y", 64)
+    small = x.ult(1 << 30) & y.ult(1 << 30) & ~x.ult(2) & ~y.ult(2)
+    hard = small & (x * y).eq((1 << 58) - 27)
+    with pytest.raises(TcsmtError, match=r"f.c:0: fault 0: not decided whether it can happen: "):
+        refute(faults([hard]), SolvingOptions(steps=100_000), ReadingTime("f.c", 60))
+    with pytest.raises(TcsmtError, match=r"f.c: not read in 1 s; it was at: whether it can happen: f.c:\d+"):
+        refute(faults([*NEVER, hard]), SolvingOptions(), ReadingTime("f.c", 1))

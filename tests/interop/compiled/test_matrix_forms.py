@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tcsmt.interop.compiled.matrix_forms import MATRIX_FORMS, Fragments, shape_of
-from tcsmt.interop.hardware.layouts import warp_tile
+from tcsmt.interop.hardware.instructions import warp_tile
 from tcsmt.matrix_units.catalogue import rows
 from tests.oracles import fragments
 

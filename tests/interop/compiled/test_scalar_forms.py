@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tcsmt.interop.compiled.scalar_forms import SCALAR_FORMS
+from tcsmt.matrix_units.arithmetic.conversion import NanWords
 from tcsmt.matrix_units.arithmetic.formats import format_named
-from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.programs.steps.on_arrays import ArrayRules, no_chain
 from tcsmt.programs.steps.program import read
 from tcsmt.programs.written.grammar import program_of

@@ -10,9 +10,9 @@ import pytest
 
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd
+from tcsmt.matrix_units.models.base import Parameters, choice, number
 from tcsmt.matrix_units.models.composition import GIVEN, composed, flattened, part
 from tcsmt.matrix_units.models.ieee_parts import Chains, ExactProducts
-from tcsmt.matrix_units.models.parameters import Parameters, choice, number
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import checked_cast
 

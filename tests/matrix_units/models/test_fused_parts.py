@@ -8,9 +8,9 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from tcsmt.matrix_units.models import FusedDotAdd, FusedParameters, IeeeDotAdd, IeeeParameters
+from tcsmt.matrix_units.models.base import Parameters
 from tcsmt.matrix_units.models.composition import GIVEN
 from tcsmt.matrix_units.models.fused_parts import Contiguous, Interleaved, Lanes, Ordered
-from tcsmt.matrix_units.models.parameters import Parameters
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tcsmt.matrix_units.arithmetic.conversion import NanWords
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.programs.kernels.gemm import gemm
 from tcsmt.programs.kernels.reduction import CHAINED, promoted

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tcsmt.matrix_units.arithmetic.conversion import QUIET
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.arithmetic.nan_words import QUIET
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.programs.steps.functions import FUNCTIONS
 

@@ -10,8 +10,8 @@ import pytest
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import var
+from tcsmt.matrix_units.arithmetic.conversion import QUIET
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS
-from tcsmt.matrix_units.arithmetic.nan_words import QUIET
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Model, Operands

@@ -8,8 +8,8 @@ import numpy as np
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import const, var
+from tcsmt.matrix_units.arithmetic.conversion import QUIET
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS
-from tcsmt.matrix_units.arithmetic.nan_words import QUIET
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.arithmetic.words import from_words, unsigned
 from tcsmt.matrix_units.catalogue import row_named

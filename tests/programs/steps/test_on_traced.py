@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import const
+from tcsmt.matrix_units.arithmetic.conversion import QUIET
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS, AnyFormat, Format, Specials
-from tcsmt.matrix_units.arithmetic.nan_words import QUIET
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import row_named

@@ -11,9 +11,9 @@ import pytest
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import var
+from tcsmt.matrix_units.arithmetic.conversion import QUIET
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS, Format
 from tcsmt.matrix_units.arithmetic.ieee import Operation
-from tcsmt.matrix_units.arithmetic.nan_words import QUIET
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.programs.steps import outside

@@ -9,8 +9,8 @@ import pytest
 
 from tcsmt.interface.api.units import side_of
 from tcsmt.language.run.exact import evaluate
+from tcsmt.matrix_units.arithmetic.conversion import knows_nans
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
-from tcsmt.matrix_units.arithmetic.nan_words import knows_nans
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd, Model, Operands
 from tcsmt.prove.statements.domain import Domain

@@ -18,7 +18,7 @@ from tcsmt.simulate.measured.dataset import DataSet, Formats
 from tcsmt.simulate.measured.datasets import explaining_row, find_datasets, replay
 from tcsmt.simulate.measured.row_files import write_rows
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.reading import uncompressed
+from tcsmt.support.files import uncompressed
 from tests.support.paths import ROOT
 from tests.support.sampling import mostly_long
 

@@ -21,7 +21,7 @@ from tcsmt.simulate.measured.datasets import explaining_row, find_datasets, repl
 from tcsmt.simulate.measured.unit_files import predictions, unit_datasets
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.reading import uncompressed
+from tcsmt.support.files import uncompressed
 from tests.oracles import units
 from tests.oracles.mvmul import mvmul
 from tests.support.paths import ROOT

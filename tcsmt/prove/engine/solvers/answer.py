@@ -22,7 +22,7 @@ from typing import Any
 
 from tcsmt.prove.statements.verdict import Answered
 from tcsmt.support.conversation import ended
-from tcsmt.support.reading import json_of
+from tcsmt.support.files import json_of
 
 #: All that can be answered.
 ANSWERS = ("sat", "unsat", "unknown")
