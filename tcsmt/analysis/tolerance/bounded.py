@@ -26,9 +26,8 @@ from tcsmt.analysis.tolerance.kernels import (
 )
 from tcsmt.analysis.tolerance.products import EnclosureRules, of_matrices, of_rows
 from tcsmt.analysis.tolerance.upward import added, dot_error, scaled
-from tcsmt.matrix_units.arithmetic.conversion import floats
+from tcsmt.matrix_units.arithmetic.conversion import NanWords, floats
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
-from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import IntegerDotAdd, Model
 from tcsmt.programs.kernels.kernel import Kernel

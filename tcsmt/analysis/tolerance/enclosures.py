@@ -16,9 +16,8 @@ from tcsmt.analysis.bounds.compensated import KNUTH
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.tolerance.compensated_loss import compensated_loss
 from tcsmt.analysis.tolerance.upward import added, multiplied, number_above, scaled
-from tcsmt.matrix_units.arithmetic.conversion import floats, integers_of_words
+from tcsmt.matrix_units.arithmetic.conversion import QUIET, floats, integers_of_words
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, float_format
-from tcsmt.matrix_units.arithmetic.nan_words import QUIET
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.programs.steps.on_arrays import ArrayRules, no_chain

@@ -23,8 +23,8 @@ from tcsmt.analysis.tolerance.kernels import (
 from tcsmt.analysis.tolerance.remembered import RememberedProof
 from tcsmt.interface.api.matching import formats_of, kernel_for_operands
 from tcsmt.interface.api.units import UnitLike, side_of
+from tcsmt.matrix_units.arithmetic.conversion import QUIET, NanWords
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
-from tcsmt.matrix_units.arithmetic.nan_words import QUIET, NanWords
 from tcsmt.matrix_units.arithmetic.words import operand_words
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.kernels.batched import stack_of

@@ -15,7 +15,7 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.tolerance.bounded import BoundedProgram, UnitLosses
 from tcsmt.analysis.tolerance.kernels import MatrixWords
 from tcsmt.analysis.tolerance.search import largest_errors
-from tcsmt.matrix_units.arithmetic.nan_words import QUIET
+from tcsmt.matrix_units.arithmetic.conversion import QUIET
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import IeeeDotAdd
