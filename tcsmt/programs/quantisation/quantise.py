@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.matrix_units.arithmetic.conversion import UNKNOWN
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
-from tcsmt.matrix_units.arithmetic.nan_words import UNKNOWN
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, operand_words, unsigned
 from tcsmt.programs.quantisation.narrow import narrowed, wide
 from tcsmt.programs.quantisation.recipe import OperandRecipe, Role

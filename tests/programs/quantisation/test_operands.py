@@ -11,8 +11,8 @@ import pytest
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, var
+from tcsmt.matrix_units.arithmetic.conversion import QUIET, are_nan
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.arithmetic.nan_words import QUIET, are_nan
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.programs.quantisation.operands import check_unit, write_finished, write_quantised

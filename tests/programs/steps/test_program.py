@@ -8,8 +8,8 @@ from weakref import ref
 import numpy as np
 import pytest
 
+from tcsmt.matrix_units.arithmetic.conversion import QUIET
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.arithmetic.nan_words import QUIET
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Kind
 from tcsmt.programs.kernels.kernel import kernel_named
