@@ -54,7 +54,8 @@ def drawn(model: Model, count: int, rng: np.random.Generator) -> Words:
     def words(exponent: np.ndarray) -> np.ndarray:
         field = np.clip(exponent + fmt.bias, 1, fmt.largest_finite_field)
         bits = rng.integers(0, 2, count) << sign | rng.integers(0, fraction, count)
-        return ((field << fmt.fraction_bits | bits) << fmt.ignored_low_bits).astype(unsigned(fmt))
+        word: np.ndarray = (field << fmt.fraction_bits | bits) << fmt.ignored_low_bits
+        return word.astype(unsigned(fmt))
 
     a, b = (np.zeros((count, model.k), unsigned(fmt)) for _ in "ab")
     top = -rng.integers(1, 34, count)
