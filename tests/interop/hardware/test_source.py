@@ -14,6 +14,7 @@ from tcsmt.interop.hardware.source import program
 from tcsmt.interop.hardware.vectors import from_file
 from tcsmt.matrix_units.catalogue import Row, row_named
 from tcsmt.simulate.measured.datasets import explaining_row, find_datasets, replay
+from tcsmt.support.errors import TcsmtError
 from tests.support.command_line import done, refused
 from tests.support.compilers import compile_cuda, compile_hip
 from tests.support.emulated_gpu import emulate, emulated
@@ -38,6 +39,12 @@ def test_every_row_has_a_program_that_holds_its_vectors(row: Row) -> None:
     assert [int(text["predictions"][row.name], 16) for text in texts] == [
         vector.predictions[row.name] for vector in vectors
     ]
+
+
+def test_a_gpu_whose_layouts_are_not_described_has_no_program() -> None:
+    row = row_named("mi355x/v_mfma_f32_32x32x16_f16")
+    with pytest.raises(TcsmtError, match="cannot write a program for cdna4"):
+        program(row, some_vectors(row), "hip")
 
 
 @pytest.mark.parametrize("row", some_first(by_layout(), SOME[::4]), ids=name)
