@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import threading
+import warnings
 from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
@@ -48,7 +49,9 @@ def plain(value: Any, depth: int = 0) -> Any:
         for name in (name for name in dir(type(value)) if not name.startswith("_")):
             if isinstance(inspect.getattr_static(type(value), name), property | cached_property):
                 try:
-                    text += f"\n{name} {plain(getattr(value, name), depth + 1)}"
+                    with warnings.catch_warnings():  # of earlier names
+                        warnings.simplefilter("ignore", DeprecationWarning)
+                        text += f"\n{name} {plain(getattr(value, name), depth + 1)}"
                 except tcsmt.TcsmtError as error:
                     text += f"\n{name}: {error}"
     return TIMES.sub("TIME", text)

@@ -12,7 +12,7 @@ from tcsmt.interface.api.terminal import TcsmtError, interrupted_once, progress_
 from tcsmt.interface.cli.declared import DeclaredCall, declared
 from tcsmt.interface.cli.lazy import Lazy
 from tcsmt.interface.cli.names import UNIT
-from tcsmt.interface.cli.parameters import ARRAY, COMMAS, PATH, function_named
+from tcsmt.interface.cli.parameters import ARRAY, COMMAS, NAMED_ARRAYS, PATH, function_named
 from tcsmt.interface.cli.printing import answer, echo_json, link_options, links_wanted
 
 _GROUPS = {
@@ -154,7 +154,8 @@ def invariant(call: DeclaredCall, as_json: bool) -> None:
 
 @declared(
     "tolerance.tolerance", kernel=("KERNEL", UNIT), a=("--a", ARRAY), b=("--b", ARRAY), c=ARRAY, bias=ARRAY,
-    unit="--unit UNIT", inputs=None, against=("KERNEL", UNIT), a_format="FORMAT", b_format="FORMAT",
+    unit="--unit UNIT", inputs=("NAME=FILE.npy", NAMED_ARRAYS), against=("KERNEL", UNIT),
+    a_format="FORMAT", b_format="FORMAT",
     search=("SECONDS", click.FloatRange(min=0)), options="solver timeout memory confirm reuse",
 )  # fmt: skip
 @click.option("--d", type=ARRAY, help="D, (..., M, N), .npy: is each element within its bound?")

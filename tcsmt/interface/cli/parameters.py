@@ -6,7 +6,7 @@ import importlib
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -51,6 +51,27 @@ class _Factor(click.ParamType[str]):
 
 
 FACTOR = _Factor()
+
+
+class _Named(click.ParamType[str]):
+    """A file of an array, and the name of the input that it is."""
+
+    name = "NAME=FILE.npy"
+
+    def read(self, texts: Sequence[str]) -> dict[str, Any]:
+        """Return each array by its name. Raises :class:`.TcsmtError`."""
+        found: dict[str, Any] = {}
+        for text in texts:
+            name, equals, path = text.partition("=")
+            if not (name.isidentifier() and equals and path):
+                raise TcsmtError(f"{text!r}: must be NAME=FILE.npy, such as bias=bias.npy")
+            if name in found:
+                raise TcsmtError(f"input {name} is given twice")
+            found[name] = ARRAY.read(Path(path))
+        return found
+
+
+NAMED_ARRAYS = _Named()
 
 
 class _Commas(click.ParamType[str]):

@@ -280,3 +280,22 @@ def test_an_emulation_in_a_file_is_the_named_one(name: str, tmp_path: Path) -> N
     if "ozaki2" in name:
         with pytest.raises(TcsmtError, match="residue: CalledTermRules has no rule for it"):
             tcsmt.compare(f"{path}@{k}", f"{path}@{k}")
+
+
+def test_inputs_are_given_by_name_to_the_commands(tmp_path: Path) -> None:
+    """A bias, to the product and to its tolerance; what is no NAME=FILE is refused."""
+    rng = np.random.default_rng(8)
+    a, b = rng.standard_normal((3, 8)).astype(np.float16), rng.standard_normal((8, 4)).astype(np.float16)
+    bias = rng.standard_normal(4).astype(np.float32)
+    for name, array in {"a": a, "b": b, "bias": bias}.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    path = tmp_path / "biased.toml"
+    text = f"{TEXT.split('for P', maxsplit=1)[0]}d = add(chain({UNIT}, A·B over K, +0), bias, f32)\n'''\n"
+    path.write_text(f'{text}[inputs]\nbias = "f32 b"\n', "utf-8")
+    files = ["--a", str(tmp_path / "a.npy"), "--b", str(tmp_path / "b.npy")]
+    given, result = ["--input", f"bias={tmp_path / 'bias.npy'}"], str(tmp_path / "d.npy")
+    done("accuracy", "multiply", str(path), *files, *given, "--output", result)
+    assert (np.load(result) == tcsmt.gemm(a, b, unit=UNIT) + bias).all()
+    assert "within" in done("kernel", "tolerance", str(path), *files, *given, "--d", result)
+    for wrong in (["--input", "bias"], [*given, *given], []):
+        assert "bias" in refused("accuracy", "multiply", str(path), *files, *wrong, "--output", result)

@@ -13,7 +13,7 @@ import click
 from tcsmt.interface.api.terminal import Exit, TcsmtError, ignore, make_folder
 from tcsmt.interface.cli.declared import DeclaredCall, declared
 from tcsmt.interface.cli.names import ALGORITHM, UNIT
-from tcsmt.interface.cli.parameters import ARRAY, PATH
+from tcsmt.interface.cli.parameters import ARRAY, NAMED_ARRAYS, PATH
 from tcsmt.interface.cli.picture import form_of, picture_options, show_picture, vector_option
 from tcsmt.interface.cli.printing import answer, echo_json, say_dumped, show
 
@@ -138,7 +138,7 @@ def bound(call: DeclaredCall, full: bool, as_json: bool) -> None:
 
 @declared(
     "recipes.multiply", algorithm="", unit="--unit UNIT", a=("--a", ARRAY), b=("--b", ARRAY),
-    c=ARRAY, was={"--arch": "--unit"},
+    c=ARRAY, inputs=("NAME=FILE.npy", NAMED_ARRAYS), was={"--arch": "--unit"},
 )  # fmt: skip
 @click.option("--output", type=PATH, required=True, help="D, (M, N), .npy.")
 def multiply(call: DeclaredCall, output: Path, as_json: bool) -> None:
