@@ -267,7 +267,7 @@ class Case:
                 None if bias is None else np.array([bias]),
             )
             found.append(TracedKernel.on(self.kernel, element).result.word)
-        return np.array(found).reshape(M, N)
+        return np.array(found, np.uint64).reshape(M, N)
 
     def by_elements(self) -> Any:
         places = np.argwhere(np.ones((M, N), bool))
