@@ -195,7 +195,7 @@ def _scaled_groups(m: FusedParameters, c: str, lanes: str, steps: Mapping[str, s
     yield f"groups = [p[i : i + {group}] for i in range(0, {m.n_fma}, {group})]", ""
     yield "s = [sum(g) for g in groups]", steps.get("groups", "") + "exact"
     first_lanes = f"range(0, {m.k}, {group})" if lanes == f"range({m.k})" else f"{lanes}[::{group}]"
-    yield f"e = [sa[i // {block}].exp + sb[i // {block}].exp for i in {first_lanes}]", "a group's exponent"
+    yield f"e = [sa[i // {block}].exp + sb[i // {block}].exp for i in {first_lanes}]", "exponents of groups"
     yield f"e = [x if any(g) else {m.zero_exponent} for x, g in zip(e, groups)]", _why_zero(m)
     if not leads:
         yield f"top = max(*e, {_entering_c(m, c)})", steps.get("top", "") + "one grid for the groups and c"
