@@ -29,7 +29,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from tcsmt.analysis.bounds.compensated import KNUTH, CompensatedSum
-from tcsmt.analysis.bounds.fused_loss import C, ErrorTerms, Unbounded
+from tcsmt.analysis.bounds.fused_loss import C, ErrorTerms, Unbounded, share_of
 from tcsmt.analysis.bounds.proof import StepwiseProof, adding_zero, word_exponents, words_needed
 from tcsmt.analysis.bounds.split_constants import (
     WHOLE,
@@ -329,7 +329,7 @@ class _BudgetBuilder:
             raise Unbounded(
                 f"{algorithm.compensated} is exact to nearest alone, not with {algorithm.rounding}"
             )
-        share = Fraction(1, 2) if algorithm.rounding.nearest else Fraction(1)
+        share = share_of(algorithm.rounding)
         shifts = [shift for shift, _ in algorithm.chains(algorithm.k)]
         scaled = sum(shift > 0 for shift in shifts[0 if algorithm.c_enters == "first" else 1 :])
         summed = CompensatedSum(
@@ -359,7 +359,7 @@ class _BudgetBuilder:
     ) -> Partial:
         """An exact sum rounded to a format; fine: where the result is subnormal, nothing is lost."""
         self.chain.know(_IEEE)
-        share = Fraction(1, 2) if rounding.nearest else Fraction(1)
+        share = share_of(rounding)
         self.stays_below(fmt.largest_finite, self.reach(exact), shift, f"a sum in {fmt.name}")
         factor = 1 + share / 2**fmt.fraction_bits
         smallest = (

@@ -27,6 +27,7 @@ from tcsmt.language.terms import TRUE, Term, all_of, any_of, const, substitute, 
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, accumulate, decode
 from tcsmt.matrix_units.arithmetic.formats import Format, leading_exponent
 from tcsmt.matrix_units.arithmetic.integers import Integer, signed, signed_word
+from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.prove.certificates.derivation import characterised
 from tcsmt.support.errors import InternalError, TcsmtError
 
@@ -39,6 +40,11 @@ SHARES = (Fraction(1, 2), Fraction(65, 128), Fraction(1))
 
 class Unbounded(TcsmtError):
     """Why no bound is given."""
+
+
+def share_of(rounding: Rounding) -> Fraction:
+    """Return which part of the last bit a rounding loses at most."""
+    return Fraction(1, 2) if rounding.nearest else Fraction(1)
 
 
 @dataclass(frozen=True)

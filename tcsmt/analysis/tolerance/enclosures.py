@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.analysis.bounds.compensated import KNUTH
-from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.analysis.bounds.fused_loss import Unbounded, share_of
 from tcsmt.analysis.tolerance.compensated_loss import compensated_loss
 from tcsmt.analysis.tolerance.upward import added, multiplied, number_above, scaled
 from tcsmt.matrix_units.arithmetic.conversion import QUIET, floats, integers_of_words
@@ -123,12 +123,12 @@ class ElementRules:
             left = _shifted(left, shift)
             total = left if y.zero else _sum(left, right)
         how = {"fmt": fmt, "shift": shift, "rounding": rounding}
-        return self._result("add", (x, y), fmt, total, how, _share(rounding), exact_below=not shift)
+        return self._result("add", (x, y), fmt, total, how, share_of(rounding), exact_below=not shift)
 
     def multiply(self, x: Enclosure, y: Enclosure, *, fmt: AnyFormat, rounding: Rounding) -> Enclosure:
         """x·y, rounded once."""
         how = {"fmt": fmt, "rounding": rounding}
-        return self._result("multiply", (x, y), fmt, _product(*self._aligned(x, y)), how, _share(rounding))
+        return self._result("multiply", (x, y), fmt, _product(*self._aligned(x, y)), how, share_of(rounding))
 
     def multiply_add(self, x: Enclosure, y: Enclosure, z: Enclosure, *, fmt: Format) -> Enclosure:
         """x·y + z, rounded once to nearest even."""
@@ -141,7 +141,7 @@ class ElementRules:
         """x / y, rounded once; there is no bound where y may be 0."""
         left, right = self._aligned(x, y)
         how = {"fmt": fmt, "rounding": rounding}
-        return self._result("divide", (x, y), fmt, _quotient(left, right), how, _share(rounding))
+        return self._result("divide", (x, y), fmt, _quotient(left, right), how, share_of(rounding))
 
     def negate(self, x: Enclosure, *, fmt: AnyFormat) -> Enclosure:
         """-x."""
@@ -233,11 +233,11 @@ class ElementRules:
             if isinstance(target, Format):
                 if getattr(source, "fraction_bits", 0):
                     raise Unbounded(f"no rule is about {source.name} in {target.name}")
-                return self._result("convert", (x,), target, exact, how, _share(rounding), integer=True)
+                return self._result("convert", (x,), target, exact, how, share_of(rounding), integer=True)
             return self._known("convert", (x,), target, exact, how) or exact
         if target.holds(source):
             return self._known("convert", (x,), target, x, how) or x
-        return self._result("convert", (x,), target, x, how, _share(rounding), saturate=saturate)
+        return self._result("convert", (x,), target, x, how, share_of(rounding), saturate=saturate)
 
     def convert_randomly(
         self, x: Enclosure, random: Enclosure, *, source: Format, target: Format, bits: int, saturate: bool
@@ -264,7 +264,7 @@ class ElementRules:
             raise Unbounded(f"{scheme} is exact to nearest alone, not with {rounding.name} ({KNUTH})")
         if not error.zero and (total.partner is None or total.partner is not error.partner):
             raise Unbounded(f"{scheme}: the error is not that of the total")
-        u = _share(rounding) / 2**fmt.fraction_bits
+        u = share_of(rounding) / 2**fmt.fraction_bits
         summand = _shifted(x, shift)
         held = total.off if total.both is None or error.zero else total.both
         exact = _sum(Enclosure(total.value, total.error, held), summand)
@@ -395,11 +395,6 @@ def numbers(fmt: AnyFormat, words: Array) -> Array:
             raise Unbounded(f"binary64 does not hold all numbers of {fmt.name}")
         return integers_of_words(fmt, words) * 2.0**-fmt.fraction_bits
     return floats(float_format(fmt), words)
-
-
-def _share(rounding: Rounding) -> Fraction:
-    """Return which part of the last bit a rounding loses at most."""
-    return _HALF if rounding.nearest else _ONE
 
 
 def _half_bit(x: Array) -> Array:

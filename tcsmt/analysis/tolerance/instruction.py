@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 
-from tcsmt.analysis.bounds.fused_loss import C, ErrorTerms, Unbounded
+from tcsmt.analysis.bounds.fused_loss import C, ErrorTerms, Unbounded, share_of
 from tcsmt.analysis.bounds.gradual_loss import GradualSum
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, Source, StepResult, steps_of
@@ -176,7 +176,7 @@ def _operation(chain: StepwiseProof, unit: Model, step: IeeeStep, parts: Sequenc
     if len(step.sources) == 1 and step.sources[0] in step.fits:
         return _Partial(exact.content, off)  # in a format that holds it
     operation = step.operation
-    fmt, share = operation.format, Fraction(1, 2) if operation.rounding.nearest else _ONE
+    fmt, share = operation.format, share_of(operation.rounding)
     smallest = _ZERO
     if operation.flush:
         smallest = Fraction(2) ** fmt.e_min

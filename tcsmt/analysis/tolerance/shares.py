@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.analysis.bounds.compensated import KNUTH
-from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.analysis.bounds.fused_loss import Unbounded, share_of
 from tcsmt.analysis.tolerance.compensated_loss import compensated_loss
 from tcsmt.analysis.tolerance.upward import added, number_above, scaled
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, float_format
@@ -206,7 +206,7 @@ class ShareRules:
         if not shift and x.partner is not None and x.partner is y.partner:  # a total and its own error
             both = [one.both for one in (x, y) if one.both is not None]
             total = replace(total, off=both[0]) if len(both) == 1 else total
-        return self._rounded(total, float_format(fmt), _share(rounding), always=bool(shift))
+        return self._rounded(total, float_format(fmt), share_of(rounding), always=bool(shift))
 
     def multiply_add(self, x: Share, y: Share, z: Share, *, fmt: Format) -> Share:
         """x times a constant, plus z; to nearest."""
@@ -227,7 +227,7 @@ class ShareRules:
             return x
         if isinstance(x, Pieces):
             raise Unbounded(f"operands are rounded from {source.name} to {target.name}")
-        return self._rounded(x, target, _share(rounding))
+        return self._rounded(x, target, share_of(rounding))
 
     def convert_randomly(
         self, x: Share, random: Share, *, source: Format, target: Format, bits: int, saturate: bool
@@ -256,7 +256,7 @@ class ShareRules:
         begins = total.both is None and error.number == 0
         if not begins and (total.partner is None or total.partner is not error.partner):
             raise Unbounded(f"{scheme}: the error is not that of the total")
-        u = _share(rounding) / 2**fmt.fraction_bits
+        u = share_of(rounding) / 2**fmt.fraction_bits
         summand = self._shifted(x, shift)
         scaling = np.zeros_like(self.most)
         if shift:
@@ -331,11 +331,6 @@ class ShareRules:
 
 #: Chains times products, where chains share products.
 _MOST_SHARED = 1 << 24
-
-
-def _share(rounding: Rounding) -> Fraction:
-    """Return which part of the last bit a rounding loses at most."""
-    return _HALF if rounding.nearest else Fraction(1)
 
 
 def _exactly(x: Array, y: Array) -> Array:
