@@ -33,12 +33,12 @@ from tcsmt.programs.recipes.emulation.named import is_emulation
 from tcsmt.programs.recipes.files import is_recipe_file
 from tcsmt.programs.recipes.named import RECIPES, algorithm_named
 from tcsmt.programs.steps.program import UnitProgram
-from tcsmt.programs.written.on_matrices import input_words, is_program_file
+from tcsmt.programs.written.on_matrices import is_program_file, more_inputs
 from tcsmt.programs.written.programs import WrittenProgram, written_program
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.simulate.matmul import check_shapes
-from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import checked_cast
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -177,7 +177,7 @@ def _words_of(
 ) -> dict[str, Array]:
     """Return the words of A, B and C. Raises :class:`.TcsmtError` for other formats, and a bias."""
     if arrays["bias"] is not None:
-        raise TcsmtError(f"{name} takes no bias as a kernel does: a program takes inputs")
+        raise TcsmtError(f"{name} takes no bias; a program in a file may have an input for it")
     for letter, fmt in named.items():
         if fmt is not None and fmt != formats[letter].name:
             raise TcsmtError(f"{name} takes {letter.upper()} in {formats[letter].name}, not in {fmt}")
@@ -207,15 +207,10 @@ def _program(
     bounded = BoundedProgram(name, program_at(k).needed, nans, UnitLosses(chain))
     if (axes := bounded.program.result.axes) not in ("", "a", "b"):
         raise TcsmtError(f"{name}: the result has a word for each of {axes}: a tolerance is of d = y[0]")
-    others = {other: step for other, step in bounded.inputs.items() if other not in ("A", "B", "c")}
-    for other in inputs:
-        choose("input", other, others)
     if "c" in words and "c" not in bounded.inputs:
         raise TcsmtError(f"C is given, but {name} does not read it")
-    for other, step in others.items():
-        if other not in inputs:
-            raise TcsmtError(f"input {other} ({step.format.name} {step.axes}) of the program is missing")
-    more = {other: (step.axes, input_words(step, inputs[other], (m, k, n))) for other, step in others.items()}
+    others = more_inputs(bounded.inputs, inputs, (m, k, n))
+    more = {other: (step.axes, given) for other, (step, given) in others.items()}
     products = tuple(MatrixWords(one.a, one.b, one.c, more=more) for one in products)
     try:
         bounds = tuple(bounded.of_product(product) for product in products)

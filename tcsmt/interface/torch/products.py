@@ -21,6 +21,7 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.programs.kernels.reduction import CHAINED, Reduction
 from tcsmt.programs.names import is_kernel
 from tcsmt.programs.quantisation.narrow import wide
+from tcsmt.programs.quantisation.operands import scale_fault
 from tcsmt.programs.quantisation.product import ScaledSum, finished, scaled_sum
 from tcsmt.programs.quantisation.quantise import Quantised, quantise
 from tcsmt.programs.quantisation.recipe import RECIPES, OperandRecipe
@@ -322,9 +323,4 @@ def _rounded(recipe: OperandRecipe, operands: str) -> OperandRecipe:
 
 def _fits(row: Row, recipe: OperandRecipe, pair: tuple[str, str]) -> bool:
     model = row.model
-    if (model.a_format.name, model.b_format.name) != pair:
-        return False
-    if recipe.scales is None or recipe.block_scales is None:
-        return model.scale_format is None
-    scaled = model.scale_format is not None and model.scale_format.name == recipe.block_scales
-    return scaled and model.k // model.scales == recipe.scales.columns
+    return (model.a_format.name, model.b_format.name) == pair and not scale_fault(recipe, model)

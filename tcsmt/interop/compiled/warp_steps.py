@@ -8,7 +8,7 @@ import numpy as np
 
 from tcsmt.interop.compiled.machine import Machine, Meaning
 from tcsmt.interop.compiled.matrix_forms import MATRIX_FORMS, Multiplied
-from tcsmt.interop.compiled.ptx_text import PtxInstruction, PtxNumber, PtxSymbol
+from tcsmt.interop.compiled.ptx_text import Operand, PtxInstruction, PtxNumber, PtxSymbol
 from tcsmt.interop.compiled.trace import ByteLanes, Lanes, stacked
 from tcsmt.support.errors import TcsmtError
 
@@ -39,6 +39,17 @@ def _shuffled(machine: Machine, instruction: PtxInstruction, mask: Lanes | None)
     machine.write(target, machine.word(source).at(machine.threads // 32 * 32 + chosen), None)
 
 
+def _rows(machine: Machine, instruction: PtxInstruction, address: Operand) -> tuple[int, Lanes, Lanes, Lanes]:
+    """Return how many 8 x 8 matrices there are, each lane's address of a row, its place in its warp, and the
+    first lane of that.
+    """
+    addresses = machine.address(address, None)
+    if (addresses % 16).any():
+        raise TcsmtError("a row does not begin at a multiple of 16")
+    count = int(instruction.name.partition(".x")[2][0])
+    return count, addresses, machine.threads % 32, machine.threads // 32 * 32
+
+
 def _load_matrix(machine: Machine, instruction: PtxInstruction, mask: Lanes | None) -> None:
     """``ldmatrix``: 8 x 8 matrices of 16-bit words; lane i gives the address of row i of all of them.
 
@@ -47,11 +58,7 @@ def _load_matrix(machine: Machine, instruction: PtxInstruction, mask: Lanes | No
     """
     machine.everyone(mask)
     target, source = instruction.operands
-    count = int(instruction.name.partition(".x")[2][0])
-    addresses = machine.address(source, None)
-    if (addresses % 16).any():
-        raise TcsmtError("a row does not begin at a multiple of 16")
-    lane, warp = machine.threads % 32, machine.threads // 32 * 32
+    count, addresses, lane, warp = _rows(machine, instruction, source)
     for number, part in enumerate(machine.registers_of(target, count)):
         halves = []
         for half in range(2):
@@ -67,11 +74,7 @@ def _store_matrix(machine: Machine, instruction: PtxInstruction, mask: Lanes | N
     """``stmatrix``: the same places, from registers to shared memory."""
     machine.everyone(mask)
     target, source = instruction.operands
-    count = int(instruction.name.partition(".x")[2][0])
-    addresses = machine.address(target, None)
-    if (addresses % 16).any():
-        raise TcsmtError("a row does not begin at a multiple of 16")
-    lane, warp = machine.threads % 32, machine.threads // 32 * 32
+    count, addresses, lane, warp = _rows(machine, instruction, target)
     for number, part in enumerate(machine.registers_of(source, count)):
         given = machine.bytes(part, 4)
         for half in range(2):

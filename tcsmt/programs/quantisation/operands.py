@@ -146,14 +146,18 @@ def check_unit(recipe: OperandRecipe, unit: Model, role_a: Role, role_b: Role) -
             raise TcsmtError(
                 f"recipe {recipe.name}: {side} becomes {' or '.join(formats)}, and the unit takes {fmt.name}"
             )
+    if fault := scale_fault(recipe, unit):
+        raise TcsmtError(f"recipe {recipe.name}: {fault}")
+
+
+def scale_fault(recipe: OperandRecipe, unit: Model) -> str:
+    """Return why a unit does not take a recipe's block scales; empty where it does."""
     wanted, taken = recipe.block_scales, unit.scale_format
     if wanted != (None if taken is None else taken.name):
-        told = "no scales" if wanted is None else f"{wanted} scales"
-        raise TcsmtError(f"recipe {recipe.name}: a unit with {told} of blocks is needed")
+        return f"a unit with {'no scales' if wanted is None else f'{wanted} scales'} of blocks is needed"
     if wanted is not None and unit.k // unit.scales != (columns := not_none(recipe.scales).columns):
-        raise TcsmtError(
-            f"recipe {recipe.name}: its blocks have {columns} numbers, and the unit's {unit.k // unit.scales}"
-        )
+        return f"its blocks have {columns} numbers, and the unit's {unit.k // unit.scales}"
+    return ""
 
 
 def _promoted(

@@ -49,17 +49,30 @@ def multiply(
     model = checked_cast(written_program(f"{text}@{length}", unit_named).model, WrittenProgram)
     left, right, start = matrix_words((model.a_format, model.b_format, model.c_format), a, b, c)
     given = {"A": left, "B": right, "c": start}
-    others = {name: step for name, step in model.steps.inputs.items() if name not in given}
-    for name in inputs or {}:
-        choose("input", name, others)
-    for name, step in others.items():
-        if name not in (inputs or {}):
-            raise TcsmtError(f"input {name} ({step.format.name} {step.axes}) of the program is missing")
-        given[name] = input_words(step, (inputs or {})[name], (*left.shape, right.shape[1]))
+    shape = *left.shape, right.shape[1]
+    given |= {
+        name: words for name, (_, words) in more_inputs(model.steps.inputs, inputs or {}, shape).items()
+    }
     result = read(model.program, ArrayRules(start.shape, of_matrices, model.nans), given)
     if model.steps.result.axes in ("", "a", "b"):
         result = np.broadcast_to(result, start.shape)
     return from_words(model.d_format, np.ascontiguousarray(result))
+
+
+def more_inputs(
+    inputs: Mapping[str, ProgramStep], given: Mapping[str, Any], shape: tuple[int, int, int]
+) -> dict[str, tuple[ProgramStep, Array]]:
+    """Return each of a program's inputs besides A, B and c by its name, with its words (:func:`input_words`).
+
+    Raises :class:`.TcsmtError` for one that is missing, or that the program does not have.
+    """
+    steps = {name: step for name, step in inputs.items() if name not in ("A", "B", "c")}
+    for name in given:
+        choose("input", name, steps)
+    for name, step in steps.items():
+        if name not in given:
+            raise TcsmtError(f"input {name} ({step.format.name} {step.axes}) of the program is missing")
+    return {name: (step, input_words(step, given[name], shape)) for name, step in steps.items()}
 
 
 def input_words(step: ProgramStep, values: Any, shape: tuple[int, int, int]) -> Array:
