@@ -124,7 +124,7 @@ def kernel_read(
     grid: tuple[int, int, int] | None = None,
     threads: tuple[int, int, int] | None = None,
 ) -> CompiledKernel:
-    """Read a compiled kernel (PTX) to a program: what one element of its result is computed from, and how.
+    """Read a compiled kernel (PTX) as a program: what one element of its result is computed from, and how.
 
     One block of the kernel is run on the integers that are given, without a GPU; the element is then followed
     back through registers and shared memory to the words of A and B. Every instruction has an exact meaning

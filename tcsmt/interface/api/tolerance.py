@@ -409,7 +409,7 @@ def tolerance(
         a_format: Format of A's words. [default: by the dtype]
         b_format: Format of B's words. [default: by the dtype]
         operands: As for :class:`tcsmt.Unit`.
-        inputs: What a program takes besides, by name: scales, zero points, a bias. [default: nothing]
+        inputs: Further inputs of a program, by name: scales, zero points, a bias. [default: nothing]
         search: Time for the search for the largest error, in seconds (0: no search).
         options: Of solvers, which prove the lemmas about the unit.
 

@@ -226,7 +226,7 @@ def tree(call: DeclaredCall, function: str | None, kernel: str | None, as_json: 
 )  # fmt: skip
 @click.option("--output", type=PATH, metavar="FILE.toml", help="Write the program here.")
 def read(call: DeclaredCall, output: Path | None, as_json: bool) -> None:
-    """Read a compiled kernel (PTX) to a program: what an element of its result is, step by step.
+    """Read a compiled kernel (PTX) as a program: what an element of its result is, step by step.
 
     Runs one block of the kernel on the arguments that are given, without a GPU, and follows one element back:
     which words meet in which instruction, in which order of K, what is converted, added and stored. What the

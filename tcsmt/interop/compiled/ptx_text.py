@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tcsmt.support.errors import TcsmtError, UnknownName
+from tcsmt.support.text import one_line
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,7 @@ def _tokens(text: str) -> list[_Token]:
     plain = re.sub(r"/\*.*?\*/", lambda found: "\n" * found.group().count("\n"), text, flags=re.DOTALL)
     lines = [line.partition("//")[0] for line in plain.split("\n")]
     pattern = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"')
-    files = {found[1]: found[2].rpartition("/")[2] for found in map(pattern.match, lines) if found}
+    files = {found[1]: one_line(found[2].rpartition("/")[2]) for found in map(pattern.match, lines) if found}
     found, source = [], ""
     for number, line in enumerate(lines, 1):
         if pattern.match(line):

@@ -96,3 +96,10 @@ def test_kernels_are_chosen_by_name() -> None:
         module.kernel("smal")
     with pytest.raises(TcsmtError, match="register %z is not declared"):
         module.kernel("small").type_of("%z")
+
+
+def test_control_characters_of_a_source_s_name_do_not_reach_the_terminal() -> None:
+    kernel = parse_ptx(_TEXT.replace("kernels.py", "red\x1b[31m.py")).kernel("one")
+    sources = {instruction.source for instruction in kernel.instructions}
+    assert "red\\x1b[31m.py:12" in sources
+    assert all(source.isprintable() for source in sources)
