@@ -47,6 +47,7 @@ STATED = [
         "{} measured results from seven GPUs, {} rows of other units",
         lambda: (of.shared("hardware")[1], of.shared("units")[1]),
     ),
+    Stated(README, "{} results of AMD's GPUs that a paper prints", lambda: (of.shared("units3/cdna")[1],)),
     Stated(
         README,
         "and {} million rows that we put to an H100, a Xeon and an EPYC",
