@@ -11,7 +11,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tcsmt.support.renaming import warn_of_name
 from tcsmt.support.version import __version__ as __version__
 
 #: What reads kernels' names, programs, designs and recorded answers; loaded when a text is first resolved.
@@ -212,7 +211,8 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """Import a name when it is used, so that ``import tcsmt`` takes milliseconds."""
     if name == "Audited":
-        warn_of_name("tcsmt", "Audited", "AuditResult")
+        renaming = import_module("tcsmt.support.renaming")  # for few: not at every start
+        renaming.warn_of_name("tcsmt", "Audited", "AuditResult")
         return __getattr__("AuditResult")
     if name not in _HOMES:
         raise AttributeError(f"module 'tcsmt' has no attribute {name!r}")

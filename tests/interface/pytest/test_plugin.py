@@ -92,7 +92,6 @@ def test_it_costs_nothing_unused() -> None:
         "tcsmt.interface.pytest",
         "tcsmt.interface.pytest.plugin",
         "tcsmt.support",
-        "tcsmt.support.renaming",
         "tcsmt.support.version",
     }
 
