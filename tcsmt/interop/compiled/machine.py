@@ -91,6 +91,10 @@ class Machine:
             end += -end % max(array.align, 1024)
             self.places[array.name] = end
             end += array.size or _DYNAMIC
+            if array.size > _DYNAMIC:
+                raise TcsmtError(
+                    f"{array.name} has {array.size} bytes of shared memory: a block has at most {_DYNAMIC}"
+                )
         self.shared = SharedMemory(_SHARED, end - _SHARED, self.lanes)
         self.at = 0
         self.waiting: set[str] = set()

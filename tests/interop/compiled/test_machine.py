@@ -28,6 +28,10 @@ _READ = "ld.global.b32 %r10, [%rd4];\n"
         ("div.s32 %r10, %r1, %r2;", "it divides by zero"),
         ("st.shared.b32 [%r3], %r1;", "it leaves the shared memory of the block"),
         ("AGAIN: bra AGAIN;", "more than"),
+        (
+            ".shared .align 4 .b8 x[99999999999];",
+            "x has 99999999999 bytes of shared memory: .* at most 232448",
+        ),
         ("bar.sync 1;", "only barrier 0 of all threads is read"),
     ],
 )
