@@ -134,7 +134,8 @@ def kernel_read(
     Args:
         file: A file of PTX, as Triton, nvcc or CuTe write it.
         arguments: One for each parameter: an integer, 0x... with the bits of a float, or a name for a
-            pointer. A and B are what the matrix instructions multiply. Pointers at the end may be left out.
+            pointer. A and B are what the matrix instructions multiply; where no pointer is called so, they
+            are found. Pointers at the end may be left out.
         target: The GPU or architecture that runs it. [default: that of the text]
         kernel: Name of the kernel. [default: the only one]
         element: Number of the element in the buffer to which the kernel stores. [default: the first one that

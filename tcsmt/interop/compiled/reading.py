@@ -81,11 +81,15 @@ class KernelRun:
                 f"{shown[-1]}"
             )
         instruction = stored[number * self.size][0].instruction
+        terms = self.machine.trace.terms
         try:
-            root = self.machine.trace.terms.word(self._bytes(number * self.size, self.size))
+            root = terms.word(self._bytes(number * self.size, self.size))
         except TcsmtError as wrong:
             raise instruction.error(str(wrong)) from None
-        text = Writer(self.machine.trace.terms, self.units, self.names).write(root)
+        names = self.names
+        if not {"A", "B"} & {*names.values()}:
+            names = {**names, **dict(zip(terms.multiplied(root), "AB", strict=False))}
+        text = Writer(terms, self.units, names).write(root)
         return ElementRead(
             self.machine.kernel.name, self.target, text, self.names[buffer], number,
             f"line {instruction.line}{f' ({instruction.source})' if instruction.source else ''}",

@@ -6,6 +6,7 @@ memory: a byte is a constant from 0 to 255, or a byte of a term.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -137,3 +138,18 @@ class TermGraph:
                 found.add(number)
                 rest += self.takes(number)
         return sorted(found)
+
+    def multiplied(self, root: int) -> Sequence[int]:
+        """Return the buffer of what a matrix instruction multiplies from the left, and that from the right;
+        without instructions, the two of which most words are read.
+        """
+        for number in self.reachable(root):
+            if isinstance(term := self[number], DotProduct):
+                left, right = ([w for n in side for w in self._words(n)] for side in (term.a, term.b))
+                if left and right:
+                    return left[0].buffer, right[0].buffer
+        often = Counter(word.buffer for word in self._words(root))
+        return sorted(buffer for buffer, _ in often.most_common(2))
+
+    def _words(self, root: int) -> list[MemoryWord]:
+        return [term for n in self.reachable(root) if isinstance(term := self[n], MemoryWord)]

@@ -24,6 +24,17 @@ def test_the_written_file_is_a_unit(tmp_path: Path) -> None:
     assert np.array_equal(unit(a, b, np.zeros(5, np.float32)), np.diag(plain))
 
 
+@pytest.mark.parametrize(
+    ("kernel", "given"),
+    [("linear_sm80", ["A", "B", "bias", "D", 64, 64, 64]), ("f32_sm80", _ARGUMENTS)],
+    ids=["instructions", "multiply-adds"],
+)
+def test_what_is_multiplied_is_found(kernel: str, given: list[str | int]) -> None:
+    unnamed = [f"p_{name}" if name in ("A", "B") else name for name in given]
+    named, found = (tcsmt.kernel_read(TEXTS / f"{kernel}.ptx", one) for one in (given, unnamed))
+    assert str(named) == str(found)
+
+
 def test_choices_of_freedoms_are_units(tmp_path: Path) -> None:
     found = tcsmt.kernel_read(TEXTS / "linear_sm80.ptx", ["A", "B", "c", "D", 64, 64, 64])
     (freedom,) = found.freedoms
