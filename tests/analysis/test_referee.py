@@ -22,7 +22,7 @@ from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.search import bound as search
 from tcsmt.analysis.search.bound import prove, unit
-from tcsmt.analysis.search.compare import AlgorithmPair, settle
+from tcsmt.analysis.search.compare import AlgorithmPair, decide
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import FusedDotAdd
@@ -228,7 +228,7 @@ def judged(seed: int, most: int) -> str:
     drawn, two, worse = next(tried)
     one, domain = drawn.algorithm, drawn.domain
     pair = AlgorithmPair(("one", "two"), (one, two), domain)
-    verdict = settle(pair, solving(), time.monotonic()).verdict
+    verdict = decide(pair, solving(), time.monotonic()).verdict
     match verdict:
         case Equivalent():
             assert worse is None, f"{drawn}, against {two}: never worse, and is at {worse}"

@@ -136,7 +136,7 @@ def budget(
         words_of = f"{count} {name} words leave" if count > 1 else f"one {name} word leaves"
         what = f"{words_of} {float(sides[-1].left):.4g} of a number"
         chain.know(f"{what} of {bits} bits at most (all of them tried)")
-    return _BudgetBuilder(chain, algorithm, domain, sides[0], sides[1]).budget()
+    return _ErrorShares(chain, algorithm, domain, sides[0], sides[1]).budget()
 
 
 def chain_loss(
@@ -155,7 +155,7 @@ def chain_loss(
     except TcsmtError as why:  # operands of two formats, or a result that is not the next c
         raise Unbounded(str(why)) from None
     words = replace(domain, bits=domain.bits_in(fmt))
-    builder = _BudgetBuilder(chain, algorithm, words, WHOLE, WHOLE)
+    builder = _ErrorShares(chain, algorithm, words, WHOLE, WHOLE)
     if subnormals:
         a, b = builder.with_subnormals()
         builder = replace(builder, a=a, b=b)
@@ -163,7 +163,7 @@ def chain_loss(
 
 
 @dataclass(frozen=True)
-class _BudgetBuilder:
+class _ErrorShares:
     chain: StepwiseProof
     algorithm: Algorithm
     domain: Domain

@@ -23,7 +23,7 @@ from fractions import Fraction
 
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.analysis.emulation.cut_lemmas import CutKept, kept, prove
+from tcsmt.analysis.emulation.cut_lemmas import CutConstants, cut_constants, prove
 from tcsmt.analysis.exactness.largest import largest_proved
 from tcsmt.analysis.exactness.search import UnitSubject
 from tcsmt.analysis.exactness.units import ExactUnit
@@ -38,7 +38,7 @@ _PLACES = 192
 
 
 @dataclass(frozen=True)
-class Spent:
+class EmulationBudget:
     """What each kind of step loses at most, relative to |c| + Σ|a·b|; and all, to |c| + K·max|a|·max|b|."""
 
     shares: dict[str, Fraction]
@@ -75,7 +75,7 @@ def require_condition(chain: StepwiseProof, scheme: Residues, k: int) -> None:
     chain.know(f"{condition}: the residues have one product (Chinese remainder theorem)")
 
 
-def budget(chain: StepwiseProof, emulation: Emulation, domain: Domain, k: int) -> Spent:
+def budget(chain: StepwiseProof, emulation: Emulation, domain: Domain, k: int) -> EmulationBudget:
     """Return the bound; its lemmas are added to the chain. Raises :class:`.Unbounded` where there is none."""
     wide = emulation.wide
     if domain.low < wide.e_min or domain.high > wide.e_max:
@@ -87,20 +87,22 @@ def budget(chain: StepwiseProof, emulation: Emulation, domain: Domain, k: int) -
     prove(chain, slicing)
     # of one number alone, the row's largest exponent is its own
     apart = domain.high - domain.low if k > 1 else 0
-    a, b = (kept(slicing, apart, bits) for bits in domain.bits_in(wide))
+    a, b = (cut_constants(slicing, apart, bits) for bits in domain.bits_in(wide))
     chain.know(_IEEE)
-    shares = _BudgetBuilder(emulation, domain, k, a, b).shares()
-    largest = _BudgetBuilder(emulation, domain, k, not_none(a.of_largest), not_none(b.of_largest)).shares()
-    return Spent({name: loss for name, loss in shares.items() if loss}, sum(largest.values(), Fraction(0)))
+    shares = _EmulationShares(emulation, domain, k, a, b).shares()
+    largest = _EmulationShares(emulation, domain, k, not_none(a.of_largest), not_none(b.of_largest)).shares()
+    return EmulationBudget(
+        {name: loss for name, loss in shares.items() if loss}, sum(largest.values(), Fraction(0))
+    )
 
 
 @dataclass(frozen=True)
-class _BudgetBuilder:
+class _EmulationShares:
     emulation: Emulation
     domain: Domain
     k: int
-    a: CutKept
-    b: CutKept
+    a: CutConstants
+    b: CutConstants
 
     @property
     def u(self) -> Fraction:

@@ -35,7 +35,7 @@ from tcsmt.programs.steps.slicing import Slicing
 
 
 @dataclass(frozen=True)
-class CutKept:
+class CutConstants:
     """What a cut keeps of numbers x that are not zero, of a row whose largest number is m.
 
     left: |x - Σ digits| at most, relative to |x|. sizes: how much the p-th digit counts at most, likewise.
@@ -45,10 +45,10 @@ class CutKept:
     left: Fraction
     sizes: tuple[Fraction, ...]
     whole: Fraction
-    of_largest: CutKept | None = None
+    of_largest: CutConstants | None = None
 
 
-def kept(slicing: Slicing, apart: int, bits: int) -> CutKept:
+def cut_constants(slicing: Slicing, apart: int, bits: int) -> CutConstants:
     """By arithmetic from the lemmas. apart: the largest difference of exponents in a row. bits: of a number.
 
     2^E is at most 2^(apart + above) times a number, and 2^above times the largest one.
@@ -59,12 +59,12 @@ def kept(slicing: Slicing, apart: int, bits: int) -> CutKept:
     largest = _relative(slicing, Fraction(1 << slicing.above))
     if exact:
         beside, largest = (
-            CutKept(Fraction(0), constants.sizes, constants.whole) for constants in (beside, largest)
+            CutConstants(Fraction(0), constants.sizes, constants.whole) for constants in (beside, largest)
         )
-    return CutKept(beside.left, beside.sizes, beside.whole, largest)
+    return CutConstants(beside.left, beside.sizes, beside.whole, largest)
 
 
-def _relative(slicing: Slicing, reach: Fraction) -> CutKept:
+def _relative(slicing: Slicing, reach: Fraction) -> CutConstants:
     """reach: 2^E at most, in units of what all is relative to, which is no smaller than x."""
     most = 2 if slicing.nearest else 1
     sizes = tuple(
@@ -73,7 +73,9 @@ def _relative(slicing: Slicing, reach: Fraction) -> CutKept:
     )
     relative = reach / 2**slicing.total / (2 if slicing.nearest else 1)
     # a number that is lost altogether loses itself
-    return CutKept(min(relative, Fraction(1)), sizes, min(Fraction(most * most), sum(sizes, Fraction(0))))
+    return CutConstants(
+        min(relative, Fraction(1)), sizes, min(Fraction(most * most), sum(sizes, Fraction(0)))
+    )
 
 
 def prove(chain: StepwiseProof, slicing: Slicing) -> None:

@@ -175,8 +175,8 @@ def compare(pair: AlgorithmPair, solving: Solving, *, search: float = 5.0) -> Er
         return ErrorComparison(pair, proof)
     rows, scores = climb(pair.domain, pair.wide, pair.k, pair.score, seconds=search, enough=_SURE)
     if scores[0] > _SURE:
-        return shown(pair, rows.values(0), Answer("sat", "simulator"), start)
-    result = settle(pair, solving, start)
+        return replayed(pair, rows.values(0), Answer("sat", "simulator"), start)
+    result = decide(pair, solving, start)
     return replace(result, verdict=searched(result.verdict, search))
 
 
@@ -198,7 +198,7 @@ def _same(pair: AlgorithmPair) -> str:
     return "both are the same graph" if first.trace.output is second.trace.output else ""
 
 
-def settle(pair: AlgorithmPair, solving: Solving, start: float) -> ErrorComparison:
+def decide(pair: AlgorithmPair, solving: Solving, start: float) -> ErrorComparison:
     """Return what solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
     first, second = pair.algorithms
     chain = StepwiseProof(solving)
@@ -209,14 +209,14 @@ def settle(pair: AlgorithmPair, solving: Solving, start: float) -> ErrorComparis
         answer = solving.ask(goal, solving.options.timeout / (1 if k == pair.k else 2))
         if answer.answer == "sat":
             values = dict.fromkeys(first.input_formats, 0) | answer.values
-            return shown(pair, values, answer, start)
+            return replayed(pair, values, answer, start)
         if answer.answer == "unsat" and k == pair.k:
             return ErrorComparison(pair, solving.proof("", goal, answer, time.monotonic() - start))
     reason = answer.reason or f"dot products of over {_LONGEST} are not given to a solver"
     return ErrorComparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
 
 
-def shown(pair: AlgorithmPair, values: dict[str, int], answer: Answer, start: float) -> ErrorComparison:
+def replayed(pair: AlgorithmPair, values: dict[str, int], answer: Answer, start: float) -> ErrorComparison:
     """Return the witness made short and replayed."""
 
     def worse(tries: Sequence[Mapping[str, int]]) -> list[bool]:

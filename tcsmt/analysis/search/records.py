@@ -9,7 +9,7 @@ from typing import Any
 from tcsmt.analysis.search.bound import Bound, Extreme
 from tcsmt.analysis.search.compare import AlgorithmPair, BothErrors, ErrorComparison
 from tcsmt.analysis.search.result_flaws import Case, FlawFinding
-from tcsmt.analysis.search.walk import first_divergence, walk
+from tcsmt.analysis.search.traced_steps import first_divergence, trace_steps
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.programs.steps.split import F32
 from tcsmt.prove.statements.explain import signed_text
@@ -24,7 +24,7 @@ def comparison_json(result: ErrorComparison) -> dict[str, Any]:
     data |= answer_json(verdict, "worse", "never worse")
     if isinstance(verdict, Distinguished) and judgement is not None:
         data |= judged_json(pair, verdict.values, judgement)
-        parts = first_divergence(*(walk(a, verdict.values) for a in pair.algorithms))
+        parts = first_divergence(*(trace_steps(a, verdict.values) for a in pair.algorithms))
         data["first_difference"] = parts and parts.name
     return data
 

@@ -335,12 +335,12 @@ def find(flaw: ResultFlaw, solving: Solving, *, search: float = 5.0) -> FlawFind
     begin = Rows.joined([begin, row[first > -np.inf].padded(flaw.k)])
     rows, scores = climb(flaw.domain, flaw.wide, flaw.k, flaw.score, seconds=search * 3 / 4, start=begin)
     if scores[0] >= _SURE:
-        return shown(flaw, rows.values(0), Answer("sat", "simulator"), start)
-    result = settle(flaw, solving, start)
+        return replayed(flaw, rows.values(0), Answer("sat", "simulator"), start)
+    result = decide(flaw, solving, start)
     return replace(result, verdict=searched(result.verdict, search))
 
 
-def settle(flaw: ResultFlaw, solving: Solving, start: float) -> FlawFinding:
+def decide(flaw: ResultFlaw, solving: Solving, start: float) -> FlawFinding:
     """Return what solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
     chain = StepwiseProof(solving)
     if flaw.prove(chain):
@@ -353,7 +353,7 @@ def settle(flaw: ResultFlaw, solving: Solving, start: float) -> FlawFinding:
         answer = solving.ask(goal)
         if answer.answer == "sat":
             values = dict.fromkeys(flaw.algorithm.input_formats, 0) | answer.values
-            return shown(flaw, values, answer, start)
+            return replayed(flaw, values, answer, start)
         if answer.answer != "unsat":
             reason = f"{what}: {answer.reason}"
             break
@@ -379,7 +379,7 @@ def proved_absent(chain: StepwiseProof, flaw: ResultFlaw) -> bool:
     )
 
 
-def shown(flaw: ResultFlaw, values: dict[str, int], answer: Answer, start: float) -> FlawFinding:
+def replayed(flaw: ResultFlaw, values: dict[str, int], answer: Answer, start: float) -> FlawFinding:
     """Return the witness replayed, and a short one that is made from it."""
 
     def flawed(tries: Sequence[Mapping[str, int]]) -> list[bool]:

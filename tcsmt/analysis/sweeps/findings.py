@@ -23,7 +23,7 @@ from tcsmt.analysis.search.records import bound_json, comparison_json, flaw_json
 from tcsmt.analysis.search.result_flaws import FLAWS, find
 from tcsmt.analysis.search.search import Rows, climb, errors
 from tcsmt.analysis.search.subnormal_bound import bound_with_subnormals
-from tcsmt.analysis.search.walk import first_divergence, walk
+from tcsmt.analysis.search.traced_steps import first_divergence, trace_steps
 from tcsmt.language.graphs.digest import digest_of_graph, digest_of_texts
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue.surveyed import (
@@ -326,8 +326,8 @@ def table_five() -> dict[str, Any]:
             algorithms = tuple(algorithm_named(n, unit, 4)[0] for n in names)
             pair = AlgorithmPair(names, (algorithms[0], algorithms[1]), Domain(exponents=(-126, 127)))
             (errors,) = judge(pair, [values])
-            moves = [walk(a, values) for a in algorithms]
-            parts = first_divergence(*moves)
+            traces = [trace_steps(a, values) for a in algorithms]
+            parts = first_divergence(*traces)
             rows.append(
                 {
                     "inputs": label,
@@ -337,8 +337,12 @@ def table_five() -> dict[str, Any]:
                     "ootomo_is_worse": errors.worse,
                     "first_difference": parts and parts.name,
                     "loses": {
-                        n: {m.name: signed_text(m.lost) for m in steps if m.lost and m.kind != "split"}
-                        for n, steps in zip(names, moves, strict=True)
+                        n: {
+                            step.name: signed_text(step.lost)
+                            for step in trace
+                            if step.lost and step.kind != "split"
+                        }
+                        for n, trace in zip(names, traces, strict=True)
                     },
                 }
             )

@@ -361,7 +361,7 @@ def examine(fact: ReducedFact, unit: str, width: int, limits: Limits, *, ask: bo
             break
     if entry["verdict"] == "open" and fact.kind != "error" and ask:
         question = _question(fact, algorithms, domain)
-        result = _settled(question, Solving(limits.options))
+        result = _decided(question, Solving(limits.options))
         entry["solver"] = answer_json(result, "not so", "proved")
         if isinstance(result, Distinguished):
             entry |= {
@@ -382,13 +382,13 @@ def _question(
     return FLAWS[fact.kind](fact.algorithms[0], algorithms[0], domain)
 
 
-def _settled(question: ResultFlaw | AlgorithmPair, solving: Solving) -> Verdict:
+def _decided(question: ResultFlaw | AlgorithmPair, solving: Solving) -> Verdict:
     """Return what solvers say; at full width after a search by the simulator, which knows binary32 only."""
     full, start = question.wide == F32, time.monotonic()
     if isinstance(question, AlgorithmPair):
-        compared = compare.compare(question, solving) if full else compare.settle(question, solving, start)
+        compared = compare.compare(question, solving) if full else compare.decide(question, solving, start)
         return compared.verdict
-    result = result_flaws.find(question, solving) if full else result_flaws.settle(question, solving, start)
+    result = result_flaws.find(question, solving) if full else result_flaws.decide(question, solving, start)
     return result.verdict
 
 
@@ -430,12 +430,12 @@ def _witness(
     """Made short and replayed; raises TcsmtError where it does not replay."""
     start = time.monotonic()
     if isinstance(question, AlgorithmPair):
-        compared = compare.shown(question, dict(values), answer, start)
+        compared = compare.replayed(question, dict(values), answer, start)
         verdict = compared.verdict
         if isinstance(verdict, Distinguished) and compared.judgement is not None:
             return judged_json(question, verdict.values, compared.judgement)
     else:
-        witness = result_flaws.shown(question, dict(values), answer, start)
+        witness = result_flaws.replayed(question, dict(values), answer, start)
         verdict = witness.verdict
         if witness.short is not None:
             return case_json(question.wide, witness.short)

@@ -16,13 +16,13 @@ from tcsmt.analysis.search.compare import AlgorithmPair, BothErrors, ErrorCompar
 from tcsmt.analysis.search.compare import compare as compare_pair
 from tcsmt.analysis.search.records import comparison_json, error_text, flaw_json
 from tcsmt.analysis.search.result_flaws import FLAWS, Case, FlawFinding
-from tcsmt.analysis.search.walk import first_divergence, walk
+from tcsmt.analysis.search.traced_steps import first_divergence, trace_steps
 from tcsmt.interface.api.asked import TYPE1, check_effort
 from tcsmt.interface.api.error_bound import others_lines, others_of
 from tcsmt.interface.api.pictures import Explanation, JudgedResult, Vector, vector_words
 from tcsmt.interface.api.units import UnitLike, side_of
 from tcsmt.interface.pictures.drawing import Sheet
-from tcsmt.interface.pictures.error_walk import TracedAlgorithm, walked_sheet
+from tcsmt.interface.pictures.error_trace import TracedAlgorithm, trace_sheet
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.programs.recipes.named import algorithm_named
 from tcsmt.programs.steps.split import F32
@@ -73,8 +73,8 @@ class AccuracyComparison(JudgedResult):
         data: dict[str, Any] = {"arch": [row.name for row in self.rows], "others": list(self.others)}
         data |= comparison_json(self.found)
         if isinstance(self.verdict, Distinguished):
-            moves = [walk(algorithm, self.verdict.values) for algorithm in self.found.pair.algorithms]
-            data["steps"] = [[move.as_json() for move in side] for side in moves]
+            traces = [trace_steps(algorithm, self.verdict.values) for algorithm in self.found.pair.algorithms]
+            data["steps"] = [[step.as_json() for step in trace] for trace in traces]
         return data | certificate_json(self.certified)
 
     def sheet(self) -> Sheet | None:
@@ -84,7 +84,7 @@ class AccuracyComparison(JudgedResult):
             return None
         pair = self.found.pair
         sides = zip(pair.names, self.rows, pair.algorithms, strict=True)
-        return walked_sheet([TracedAlgorithm.on(*side, values) for side in sides], values)
+        return trace_sheet([TracedAlgorithm.on(*side, values) for side in sides], values)
 
     def _lines(self) -> Iterator[str]:
         pair, verdict = self.found.pair, self.verdict
@@ -167,7 +167,7 @@ def _witness_lines(pair: AlgorithmPair, values: Mapping[str, int], judgement: Bo
             f"  worse by {float(judgement.excess):.4g} ulp of the exact result, "
             f"{float(judgement.relative):.4g}·2^-24 of |c| + Σ|a·b|"
         )
-    parts = first_divergence(*(walk(algorithm, values) for algorithm in pair.algorithms))
+    parts = first_divergence(*(trace_steps(algorithm, values) for algorithm in pair.algorithms))
     if parts is not None:
         yield f"  they first differ at '{parts.name}' (after the split)"
 
@@ -206,11 +206,11 @@ def explain(
     where = unit if isinstance(unit, str) else side_of(unit).row
     first, row = algorithm_named(algorithm, where, k)
     values = vector_words(vector, first, rounded)
-    walked = [TracedAlgorithm.on(algorithm, row, first, values)]
+    traces = [TracedAlgorithm.on(algorithm, row, first, values)]
     if against is not None:
         second, row = algorithm_named(against, where, first.k)
-        walked.append(TracedAlgorithm.on(against, row, second, values))
-    return Explanation(walked_sheet(walked, values))
+        traces.append(TracedAlgorithm.on(against, row, second, values))
+    return Explanation(trace_sheet(traces, values))
 
 
 @dataclass(frozen=True, repr=False)
@@ -251,7 +251,7 @@ class AccuracyFlaw(JudgedResult):
         flaw, values = self.found.flaw, self.witness
         if values is None:
             return None
-        return walked_sheet([TracedAlgorithm.on(flaw.name, self.row, flaw.algorithm, values)], values)
+        return trace_sheet([TracedAlgorithm.on(flaw.name, self.row, flaw.algorithm, values)], values)
 
     def _lines(self) -> Iterator[str]:
         flaw, short, worst = self.found.flaw, self.found.short, self.found.worst

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 
-from tcsmt.analysis.search.walk import walk
+from tcsmt.analysis.search.traced_steps import trace_steps
 from tcsmt.interface.pictures.drawing import (
     INTEGER_BITS,
     BitFate,
@@ -394,7 +394,7 @@ class _Drawing:
         losses, name = self.losses, "steps without a grid"
         if isinstance(self.model, (Algorithm, ProgramModel)):
             with suppress(NoRule):  # a step that is not traced
-                steps = [step for step in walk(self.model, self.values) if step.kind != "split"]
+                steps = [step for step in trace_steps(self.model, self.values) if step.kind != "split"]
                 if all(step.lost is not None for step in steps):
                     losses, name = [part for step in steps for part in self._lost_by(step)], LEFT_OUT
         rest = error - sum((loss for _, loss in losses), Fraction())

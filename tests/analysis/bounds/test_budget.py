@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tcsmt.analysis.bounds.budget import ErrorBudget, Partial, _BudgetBuilder, budget
+from tcsmt.analysis.bounds.budget import ErrorBudget, Partial, _ErrorShares, budget
 from tcsmt.analysis.bounds.fused_loss import C, Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.bounds.split_constants import SplitConstants, prove_split_constants
 from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, require_same, steps_of
 from tcsmt.analysis.search.bound import bound, extreme, largest
 from tcsmt.analysis.search.bound import unit as unit_of
-from tcsmt.analysis.search.compare import AlgorithmPair, judge, settle
+from tcsmt.analysis.search.compare import AlgorithmPair, decide, judge
 from tcsmt.analysis.search.search import random_rows
 from tcsmt.analysis.sweeps.findings import bounded, table
 from tcsmt.language.terms import const, var
@@ -401,10 +401,10 @@ def test_nearest_is_not_nearest_where_the_sum_overflows() -> None:
     large = F32.word(Fraction(255, 128) * Fraction(2) ** 63)
     (judged,) = judge(pair, [{"a0": large, "b0": large, "a1": large, "b1": large, "c": 0}])
     assert judged.worse
-    found = settle(pair, Solving(), 0.0)
+    found = decide(pair, Solving(), 0.0)
     assert not isinstance(found.verdict, Equivalent)
     small = replace(pair, domain=replace(domain, exponents=(60, 60)))
-    assert isinstance(settle(small, Solving(), 0.0).verdict, Equivalent)
+    assert isinstance(decide(small, Solving(), 0.0).verdict, Equivalent)
 
 
 def test_evidence_against_a_proof_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -431,9 +431,9 @@ TINY = Domain(exponents=(-70, -66))
 WHOLE = SplitConstants((Fraction(1),), (Fraction(1),), Fraction(0))
 
 
-def spending(chain: StepwiseProof) -> _BudgetBuilder:
+def spending(chain: StepwiseProof) -> _ErrorShares:
     algorithm = Algorithm(k=1, unit=ieee_unit(1), split=Split(format=F32, words=1), sums=(Sum(((0, 0),)),))
-    return _BudgetBuilder(chain, algorithm, TINY, WHOLE, WHOLE)
+    return _ErrorShares(chain, algorithm, TINY, WHOLE, WHOLE)
 
 
 def ieee(x: Fraction, rounding: str, flush: str) -> Fraction:

@@ -9,7 +9,7 @@ import pytest
 
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.analysis.emulation.cut_lemmas import goals, kept, prove
+from tcsmt.analysis.emulation.cut_lemmas import cut_constants, goals, prove
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.programs.steps.slicing import Slicing
@@ -30,7 +30,7 @@ def test_every_number_keeps_what_the_lemma_says(rounding: str, bits: int, count:
     cut = Slicing(bits=bits, count=count, wide=TINY, rounding=ROUNDINGS[rounding])
     prove(proof(), cut)
     for apart in (0, 1, 3, 6):
-        said = kept(cut, apart, TINY.precision)
+        said = cut_constants(cut, apart, TINY.precision)
         largest = said.of_largest
         assert largest is not None
         worst = Fraction(0)

@@ -7,10 +7,10 @@ import pytest
 
 from tcsmt.analysis.error import exact_dot
 from tcsmt.analysis.search.bound import Bound, extreme
-from tcsmt.analysis.search.compare import AlgorithmPair, shown
+from tcsmt.analysis.search.compare import AlgorithmPair, replayed
 from tcsmt.analysis.search.records import bound_json, comparison_json, flaw_json
 from tcsmt.analysis.search.result_flaws import Monotone
-from tcsmt.analysis.search.result_flaws import shown as flaw_shown
+from tcsmt.analysis.search.result_flaws import replayed as replayed_flaw
 from tcsmt.analysis.sweeps.findings import TYPE1
 from tcsmt.programs.recipes.named import algorithm_named
 from tcsmt.programs.steps.split import F32
@@ -24,13 +24,13 @@ SIMULATOR = Answer("sat", "simulator")
 
 
 def words(inputs: dict[str, dict[str, str]]) -> dict[str, int]:
-    return {name: int(shown["word"], 16) for name, shown in inputs.items()}
+    return {name: int(input_["word"], 16) for name, input_ in inputs.items()}
 
 
 def test_records_of_comparisons_hold_both_errors() -> None:
     one, two = (algorithm_named(name, "volta", 1)[0] for name in NAMES)
     pair = AlgorithmPair(NAMES, (one, two), TYPE1)
-    data = comparison_json(shown(pair, dict(WORSE), SIMULATOR, time.monotonic()))
+    data = comparison_json(replayed(pair, dict(WORSE), SIMULATOR, time.monotonic()))
     assert (data["verdict"], data["answer"], data["algorithms"]) == ("distinguished", "worse", [*NAMES])
     exact = exact_dot(words(data["inputs"]))
     errors = [abs(F32.value(int(result["word"], 16)) - exact) for result in data["results"]]
@@ -43,7 +43,7 @@ def test_records_of_comparisons_hold_both_errors() -> None:
 def test_records_of_flaws_hold_both_results() -> None:
     flaw = Monotone("markidis", algorithm_named("markidis", "hopper", 1)[0], TYPE1)
     inputs = {"a0": 0x3F901000, "b0": 0x3F8FF002, "c": 0}
-    data = flaw_json(flaw_shown(flaw, inputs, SIMULATOR, time.monotonic()))
+    data = flaw_json(replayed_flaw(flaw, inputs, SIMULATOR, time.monotonic()))
     assert (data["verdict"], data["answer"]) == ("distinguished", "not monotone")
     for case in (data["short"], data["worst"]):
         before = words(case["inputs"])

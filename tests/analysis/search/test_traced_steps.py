@@ -9,7 +9,7 @@ import pytest
 
 from tcsmt.analysis.error import exact_dot
 from tcsmt.analysis.search.search import random_rows
-from tcsmt.analysis.search.walk import walk
+from tcsmt.analysis.search.traced_steps import trace_steps
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.programs.recipes import algorithm_named
 from tcsmt.prove.statements.domain import Domain
@@ -32,7 +32,7 @@ def test_walk_accounts_for_the_whole_error() -> None:
                 f"A{i}·B{j}, lanes {p.start} to {p.stop - 1}": shift
                 for shift, steps in algorithm.chains(2) for i, j, p in steps
             }  # fmt: skip
-            for move in walk(algorithm, values):
+            for move in trace_steps(algorithm, values):
                 if move.kind != "split":
                     assert move.lost is not None
                     lost += move.lost / 2 ** shifts.get(move.name, 0)
@@ -50,7 +50,7 @@ def test_what_a_compensated_sum_still_holds_is_not_lost(compensated: str, c_ente
     for row in range(len(rows)):
         values = rows.values(row)
         lost = Fraction(0)
-        for move in walk(algorithm, values):
+        for move in trace_steps(algorithm, values):
             assert move.lost is not None
             lost += move.lost
         assert exact_dot(values) - Fraction(float(results[row])) == lost

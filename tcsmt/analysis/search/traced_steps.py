@@ -15,7 +15,7 @@ from tcsmt.programs.steps.traced import TracedStep
 from tcsmt.support.invariants import not_none
 
 
-def walk(model: Algorithm | ProgramModel, values: Mapping[str, int]) -> list[TracedStep]:
+def trace_steps(model: Algorithm | ProgramModel, values: Mapping[str, int]) -> list[TracedStep]:
     """Return every step on one input (words by name).
 
     The words of a lane stand beside each other. What is zero and loses nothing is left out.
@@ -38,7 +38,7 @@ def first_divergence(left: Sequence[TracedStep], right: Sequence[TracedStep]) ->
 
     A step that only one of them has loses, in the other, all that it would have added.
     """
-    of_left, of_right = ({m.stage.place: m for m in moves if m.kind != "split"} for moves in (left, right))
+    of_left, of_right = ({m.stage.place: m for m in steps if m.kind != "split"} for steps in (left, right))
     for place in dict.fromkeys([*of_right, *of_left]):
         there, here = of_left.get(place), of_right.get(place)
         if there is None or here is None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tcsmt.interface.pictures.drawing import BitGrid, Sheet, Table
-from tcsmt.interface.pictures.error_walk import TracedAlgorithm, _of, walked_sheet
+from tcsmt.interface.pictures.error_trace import TracedAlgorithm, _of, trace_sheet
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.files.word_files import vector_of
@@ -72,7 +72,7 @@ def test_left_out_is_what_the_definition_leaves_out(values: dict[str, int]) -> N
 @settings(max_examples=6, deadline=None)
 def test_words_are_the_evaluators(values: dict[str, int]) -> None:
     sides = walked(values)
-    lines = {line.label: line for line in table_of(walked_sheet(sides, values)).lines}
+    lines = {line.label: line for line in table_of(trace_sheet(sides, values)).lines}
     for number, one in enumerate(sides):
         (word,) = evaluate([one.algorithm.trace.output], values)
         if word & 0x7FFFFFFF:
@@ -88,15 +88,15 @@ def test_steps_keep_the_order_of_each_side() -> None:
     values = {"a0": 0x3F8FFFFF, "a1": 0x40490FDB, "b0": 0x3FB504F3, "b1": 0xBF317218, "c": 0x3DCCCCCD}
     for names in (NAMES, ("markidis", "markidis,order=reversed"), ("fp32-fma", "bf16x9")):
         sides = walked(values, names, "ampere")
-        lines = [line for line in table_of(walked_sheet(sides, values)).lines if line.label != "left out"]
+        lines = [line for line in table_of(trace_sheet(sides, values)).lines if line.label != "left out"]
         for number, one in enumerate(sides):
-            assert [n.label for n in lines if n.sides[number]] == [move.name for move in one.moves]
+            assert [n.label for n in lines if n.sides[number]] == [step.name for step in one.steps]
 
 
 def test_table_five_parts_where_c_enters() -> None:
     """Valpey et al., section 6, steps 3 to 7: the sum 1 + 2^-24 is cut; with c inside it is 1 + 2^-23."""
     values = vector_of(TABLE_5, algorithm_named("markidis", "volta", 4)[0])
-    sheet = walked_sheet(walked(values), values)
+    sheet = trace_sheet(walked(values), values)
     table = table_of(sheet)
     (parted,) = (line for line in table.lines if line.parts)
     assert parted.label == "A0·B0, lanes 0 to 3"
