@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tcsmt.support.version import __version__ as __version__
 
 #: What reads kernels' names, programs, designs and recorded answers; loaded when a text is first resolved.
-READERS = ("tcsmt.programs.names", "tcsmt.interop.implementations.sides")
+READERS = ("tcsmt.programs.names", "tcsmt.interop.implementations.sides", "tcsmt.interop.compiled.names")
 
 if TYPE_CHECKING:
     from tcsmt import testing

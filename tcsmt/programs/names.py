@@ -22,7 +22,13 @@ def _kernel(text: str, like: Model | None) -> ResolvedName:
 
 
 def is_program(text: str) -> bool:
-    """Return whether a text is ``FILE.toml[,FREEDOM=N...]@K``, a program at one K."""
+    """Return whether a text is ``FILE.toml[,FREEDOM=N...]@K``, a program at one K, or a compiled kernel."""
+    from tcsmt.programs.written.programs import is_compiled  # slow to import
+
+    return _is_written(text) or is_compiled(text)
+
+
+def _is_written(text: str) -> bool:
     return _PROGRAM.fullmatch(text) is not None
 
 
@@ -43,5 +49,5 @@ def _ieee(text: str, like: Model | None) -> ResolvedName:
 
 
 register_spelling(is_kernel, _kernel)
-register_spelling(is_program, _program)
+register_spelling(_is_written, _program)
 register_spelling(_is_ieee, _ieee)

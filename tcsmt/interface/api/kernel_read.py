@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tcsmt.interop.compiled.names import compiled_text, file_text
 from tcsmt.interop.compiled.reading import ElementRead, run_kernel
-from tcsmt.matrix_units.arithmetic.formats import format_named
+from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.resolve import resolve
-from tcsmt.programs.written.grammar import program_of
+from tcsmt.programs.written.programs import program_of_file
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.escaping import comment
 from tcsmt.support.files import replace_text
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
 __all__ = ["CompiledKernel", "kernel_read"]
-
-#: PTX ISA: NaN results of arithmetic and conversions are canonical, all bits set but the sign.
-_NANS = "ones:f16:bf16:f32"
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,21 +44,7 @@ class CompiledKernel(Result):
 
     def as_toml(self) -> str:
         """Return the file of the program, which is a unit wherever units are named: ``FILE.toml@K``."""
-        text = self.element.text
-        said = {
-            "title": f"{self.element.kernel}, compiled for {self.element.target}",
-            "source": f"{comment(Path(self.file).name)}, {self.element.line}",
-            "note": f"read for K = {self.k}, of {self._what}",
-            "a_format": text.formats["A"], "b_format": text.formats["B"], "c_format": text.formats["c"],
-            "nan": _NANS,
-        }  # fmt: skip
-        lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in said.items()]
-        lines += ["program = '''", *text.lines, "'''"]
-        others = {name: fmt for name, (fmt, _) in text.inputs.items() if name != "c"}
-        if others:
-            lines += ["[inputs]", *(f'{name} = "{fmt}"' for name, fmt in others.items())]
-        lines += ["[units]", *(f'{short} = "{unit}"' for short, unit in text.units.items())]
-        return "\n".join(lines) + "\n"
+        return file_text(self.element, self.file)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file of the program."""
@@ -105,7 +87,7 @@ class CompiledKernel(Result):
             yield f"# {short}: {unit}"
         yield from text.lines
         for name, count in text.freedoms.items():
-            yield f"# freedom {name}: {counted(count, 'alternative')}"
+            yield f"# freedom {name}: {counted(count, 'alternative')}, of line {text.freedom_lines[name]}"
 
     @property
     def _title(self) -> str:
@@ -147,10 +129,7 @@ def kernel_read(
     Raises :class:`tcsmt.TcsmtError`, which names the instruction, its line and the line of its source.
     """
     path = Path(file)
-    try:
-        ptx = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise TcsmtError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    ptx = compiled_text(path)
     given = [str(argument) for argument in arguments]
     try:
         run = run_kernel(
@@ -160,16 +139,9 @@ def kernel_read(
     except TcsmtError as error:
         raise TcsmtError(f"{path}: {error}") from None
     found = CompiledKernel(str(path), read)
-    _check(found)
+    program_of_file(path, found.as_toml(), "".join(f",{name}=0" for name in found.freedoms), found.k, _row)
     return found
 
 
-def _check(found: CompiledKernel) -> None:
-    """Read the program's text, so that what is written is a program."""
-    text = found.element.text
-    inputs = {"A": text.formats["A"], "B": text.formats["B"], "c": text.formats["c"]}
-    inputs |= {name: fmt for name, (fmt, _) in text.inputs.items()}
-    program_of(
-        "\n".join(text.lines), found.k, {name: format_named(fmt) for name, fmt in inputs.items()},
-        lambda name: resolve(text.units[name]).row.model, dict.fromkeys(text.freedoms, 0),
-    )  # fmt: skip
+def _row(unit: str) -> Row:
+    return resolve(unit).row

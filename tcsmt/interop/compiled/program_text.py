@@ -36,7 +36,7 @@ class ProgramText:
 
     formats: of A, B, c and the result. units: short names. inputs: formats of other inputs (c, too) by
     their names, and their offsets. along: the words of A and of B. freedoms: names, and how many alternatives
-    each has.
+    each has; freedom_lines: of the instructions.
     """
 
     lines: tuple[str, ...]
@@ -45,6 +45,7 @@ class ProgramText:
     inputs: Mapping[str, tuple[str, int]]
     along: Mapping[str, Progression]
     freedoms: Mapping[str, int]
+    freedom_lines: Mapping[str, int]
 
 
 @dataclass
@@ -79,6 +80,7 @@ class Writer:
     operand_formats: dict[str, str] = field(default_factory=dict)
     short: dict[str, str] = field(default_factory=dict)
     freedoms: dict[str, int] = field(default_factory=dict)
+    freedom_lines: dict[str, int] = field(default_factory=dict)
     along: dict[str, Progression] = field(default_factory=dict)
     places: dict[str, dict[int, int]] = field(default_factory=dict)
 
@@ -118,7 +120,7 @@ class Writer:
             },
             {short: self.rows(unit).name for unit, short in self.short.items()},
             self.inputs,
-            self.along, self.freedoms,
+            self.along, self.freedoms, self.freedom_lines,
         )  # fmt: skip
 
     def _taken(self, number: int) -> Sequence[int]:
@@ -345,10 +347,8 @@ class Writer:
         joined = self._joined(term, values)
         if not joined:
             return plain
-        name = f"contraction-line-{term.line}"
-        if name in self.freedoms:
-            name += f"-{sum(one.startswith(name) for one in self.freedoms)}"
-        self.freedoms[name] = 1 + len(joined)
+        name = f"contraction-{len(self.freedoms) + 1}" if self.freedoms else "contraction"
+        self.freedoms[name], self.freedom_lines[name] = 1 + len(joined), term.line
         return f'any_of("{name}", {", ".join((plain, *joined))})'
 
     def _joined(self, term: NumberStep, values: Sequence[str]) -> list[str]:

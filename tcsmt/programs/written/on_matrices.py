@@ -12,7 +12,7 @@ from tcsmt.matrix_units.arithmetic.words import from_words, to_words
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.programs.steps.on_arrays import ArrayRules, matrix_words, of_matrices
 from tcsmt.programs.steps.program import ProgramStep, read
-from tcsmt.programs.written.programs import WrittenProgram, written_program
+from tcsmt.programs.written.programs import WrittenProgram, is_compiled, written_program
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.invariants import checked_cast
 from tcsmt.support.toml_files import read_toml
@@ -21,10 +21,13 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def is_program_file(text: str) -> bool:
-    """Return whether a text is a program's file, perhaps with chosen freedoms: ``FILE.toml,contraction=0``.
+    """Return whether a text is a program's file, perhaps with chosen freedoms, ``FILE.toml,contraction=0``,
+    or a compiled kernel's.
 
     Raises :class:`.TcsmtError` for a TOML file that cannot be read.
     """
+    if is_compiled(text):
+        return True
     path = Path(text.partition(",")[0])
     return path.suffix.lower() == ".toml" and "program" in read_toml(path)[1]
 

@@ -40,11 +40,13 @@ from tcsmt.simulate.matmul import check_chain
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.invariants import checked_cast, not_none
 from tcsmt.support.text import one_line
-from tcsmt.support.toml_files import TomlFile, read_toml
+from tcsmt.support.toml_files import TomlFile, read_toml, toml_of
 
 _NAME = re.compile(r"(?P<file>.*\.toml)(?P<choices>(?:,[^,@]*)*)@(?P<k>\d+)", re.IGNORECASE)
 _FORMATS = ("a_format", "b_format", "c_format")
 _KEYS = (*_FORMATS, "inputs", "nan", "note", "program", "source", "tile", "title", "units")
+#: Files of compiled kernels, which another wing reads to programs; their K is that of the arguments.
+_COMPILED = (".ptx",)
 _AXES = re.compile(r"[AB](/[1-9]\d{0,4})?|[ab]|t|tB|tK")
 
 
@@ -149,6 +151,11 @@ def _count(axes: str, k: int) -> int:
     return -(-k // int(axes.partition("/")[2] or k))
 
 
+def is_compiled(text: str) -> bool:
+    """Return whether a text is a compiled kernel's, ``FILE.ptx,ARGUMENT,...[@K]``, a program at one K."""
+    return text.partition(",")[0].lower().endswith(_COMPILED)
+
+
 def program_row(text: str, unit_named: Callable[[str], Row]) -> Row:
     """Return the program ``FILE.toml[,FREEDOM=N...]@K`` as the row of a unit. unit_named: the row of a unit's
     name.
@@ -162,11 +169,18 @@ def program_row(text: str, unit_named: Callable[[str], Row]) -> Row:
 
 def written_program(text: str, unit_named: Callable[[str], Row]) -> Row:
     """Return the same where the program may take and give what no unit does."""
+    if is_compiled(text):
+        return unit_named(text)
     match = _NAME.fullmatch(text)
     if match is None:
         raise TcsmtError(f"{text!r}: a program as a unit needs its K at the end: FILE.toml@64")
     path = Path(match["file"])
     return _File(path, *read_toml(path)).row(match["choices"], int(match["k"]), unit_named)
+
+
+def program_of_file(path: Path, content: str, choices: str, k: int, unit_named: Callable[[str], Row]) -> Row:
+    """Return the program of a text of TOML that was made of a file. choices: ``,FREEDOM=N...``."""
+    return _File(path, *toml_of(path, content.encode())).row(choices, k, unit_named)
 
 
 def lines_of(program: UnitProgram) -> list[str]:

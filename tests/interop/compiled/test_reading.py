@@ -77,7 +77,7 @@ def test_a_contraction_is_a_freedom() -> None:
     text = (TEXTS / "linear_sm80.ptx").read_text()
     found = run_kernel(text, ["A", "B", "bias", "D", "64", "64", "64"]).read()
     (name,) = found.text.freedoms
-    line = text.splitlines()[int(name.rpartition("-")[2]) - 1]
+    line = text.splitlines()[found.text.freedom_lines[name] - 1]
     assert line.startswith("add.f32")
     assert (
         f'any_of("{name}", add(v1, bias, f32), multiply_add(v0, 0x3e99999a:f32, bias, f32))'
