@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, float_format, format_named
-from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding, rounding_named
-from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, float_format, format_named
+from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.programs.steps.functions import FUNCTIONS
-from tcsmt.programs.steps.program import TRUTH, Builder, Indices, ProductRun, Value, scaled_blocks
+from tcsmt.programs.steps.program import TRUTH, Value
 from tcsmt.programs.steps.running_sum import COMPENSATIONS, Outside
 from tcsmt.programs.steps.slicing import Slicing
 from tcsmt.programs.steps.split import Split
 from tcsmt.programs.steps.trees import SumOrder
-from tcsmt.programs.written.places import one_part, parts_of
+from tcsmt.programs.written.chain_texts import ChainTexts, OperandWords
 from tcsmt.programs.written.recipe_texts import quantised, quantised_product
 from tcsmt.programs.written.tokens import Tokens, Wrong
+from tcsmt.programs.written.value_texts import NEAREST
 from tcsmt.support.errors import choose
 
 _STEPS = (
@@ -30,266 +26,18 @@ _STEPS = (
     *COMPENSATIONS,
 )  # fmt: skip
 _RELATIONS = ("equal", "less", "less_equal")
-#: Axes of the operands of a chain.
-_PAIRS = (("A", "B"), ("t", "tB"), ("A", "tK"))
-_NEAREST = ROUNDINGS["RNE"]
-#: Exponents of numbers, and their digits, at most.
-_MOST_POWER = 4096
 _MOST_OF_A_BLOCK = 1 << 16
 #: Of the exponent of a power of two.
 _MOST_SHIFT = 1024
 
 
-@dataclass(frozen=True)
-class OperandWords:
-    """One word of the split of A's or of B's numbers."""
+class StepTexts(ChainTexts):
+    """Steps of a text that is being read."""
 
-    value: Value
-    word: int
-
-
-@dataclass
-class StepTexts:
-    """Values and steps of a text that is being read.
-
-    unit_named: the unit of a name. choices: which alternative of each freedom, from 0. build: what is
-    written. names: values, words of splits, lists of values and parts of K by their names.
-    freedoms: those that were met.
-    """
-
-    unit_named: Callable[[str], Model]
-    choices: Mapping[str, str | int]
-    build: Builder = field(default_factory=Builder)
-    names: dict[str, Any] = field(default_factory=dict)
-    freedoms: list[str] = field(default_factory=list)
-
-    def value(self, tokens: Tokens) -> Any:
-        """Return a name's value, a constant or what a step gives; of several values, a tuple."""
-        if tokens.at("+", "-") or (tokens.found and tokens.found[0][0] in ("number", "word")):
-            sign = tokens.next()[1] if tokens.at("+", "-") else "+"
-            if sign == "-" and tokens.found and tokens.found[0][0] == "name":
-                x = self._scalar(tokens)
-                return self.build.negate(x.format, x)
-            return self._constant(tokens, sign, None)
-        name = tokens.name("a value")
-        if tokens.take("("):
-            step = choose("step", name, _STEPS)
-            compensated = step in COMPENSATIONS
-            value = self._compensated(step, tokens) if compensated else getattr(self, f"_{step}")(tokens)
-            tokens.expect(")")
-            return value
-        if name not in self.names:
-            raise Wrong(f"{name!r} has no value yet; there are {', '.join(self.names)}")
-        value = self.names[name]
-        if isinstance(value, np.ndarray) and tokens.take(":"):  # how many there are
-            fmt = format_named(tokens.name("a format"))
-            return self.build.constant(fmt, fmt.word(Fraction(len(value))))
-        if isinstance(value, Value) and tokens.take("["):
-            value = self._picked(name, value, tokens)
-            tokens.expect("]")
-        return value
-
-    def _picked(self, name: str, value: Value, tokens: Tokens) -> Value:
-        """Return the one of some words that a part of K has, or the one of a number."""
-        if not self.build.along(value):
-            raise Wrong(f"{name} has no words along K, its blocks or a tile")
-        axes, _, every = self.build.axes(value).partition("/")
-        length = len(self.names.get("t", ()) if axes[:1] == "t" else self.names["K"])
-        block = int(every or 1)
-        if tokens.found and tokens.found[0][0] == "number":
-            at = tokens.integer("a place")
-        else:
-            blocks = np.unique(one_part(tokens, self.names) // block)
-            if len(blocks) > 1:
-                raise Wrong(f"{name} has a word for each {block} of K: this part has {len(blocks)} of them")
-            at = int(blocks[0])
-        if at >= -(-length // block):
-            raise Wrong(f"place {at} of {-(-length // block)}")
-        return self.build.pick(value, at)
-
-    def _scalar(self, tokens: Tokens) -> Value:
-        value = self.value(tokens)
-        if not isinstance(value, Value):
-            raise Wrong("a number of the element is expected here")
-        return value
-
-    def _constant(self, tokens: Tokens, sign: str, fmt: AnyFormat | None) -> Value:
-        kind, text = tokens.next()
-        if kind not in ("number", "word"):
-            raise Wrong(f"expected a number, found {text!r}")
-        if tokens.take(":"):
-            fmt = format_named(tokens.name("a format"))
-        if fmt is None:
-            raise Wrong(f"{sign}{text}: say in which format: {sign}{text}:f32")
-        if kind == "word":
-            word = int(text, 16)
-            if sign == "-" or word >> fmt.width:
-                raise Wrong(f"{sign}{text} is not a word of {fmt.name}")
-            return self.build.constant(fmt, word)
-        base, _, power = text.partition("^")
-        if abs(int(power or 0)) > _MOST_POWER or len(base) > _MOST_POWER:
-            raise Wrong(f"{text[:20]}: such numbers are in no format")
-        number = Fraction(base) ** int(power) if power else Fraction(base)
-        if not number:
-            negative = 1 << float_format(fmt).sign_bit if sign == "-" else 0
-            return self.build.constant(fmt, negative)
-        try:
-            return self.build.constant(fmt, fmt.word(-number if sign == "-" else number))
-        except ValueError:
-            raise Wrong(f"{sign}{text} is not a number of {fmt.name}") from None
-
-    def products(self, tokens: Tokens) -> list[tuple[Value | OperandWords, Value | OperandWords]]:
-        """Take products ``X·Y`` of two operands, one after the other."""
-        pairs = []
-        while True:
-            left = self._operand(tokens)
-            if not (tokens.take("·") or tokens.take("*")):
-                raise Wrong("expected a product X·Y")
-            pairs.append((left, self._operand(tokens)))
-            if not tokens.take(","):
-                return pairs
-
-    def _operand(self, tokens: Tokens) -> Value | OperandWords:
-        name = tokens.name("an operand")
-        operand = self.names.get(name)
-        words = isinstance(operand, Value) and self.build.axes(operand) in {
-            side for p in _PAIRS for side in p
-        }
-        if not words and not isinstance(operand, OperandWords):
-            raise Wrong(f"{name!r} is no operand")
-        return operand  # type: ignore[return-value]
-
-    def _chain(self, tokens: Tokens) -> Value:
-        unit = self.unit_named(tokens.name("a unit"))
-        tokens.expect(",")
-        if tokens.at("padding") and "padding" not in self.names:
-            tokens.next()
-            tokens.expect(",")
-            start = self._start(tokens, unit)
-            return self.build.padding(unit, start or self.build.constant(unit.c_format, 0))
-        runs: list[ProductRun] = []
-        operands: tuple[Value, ...] | None = None
-        while True:
-            pairs = self.products(tokens)
-            scales = self._scales(tokens, unit)
-            if tokens.name("over") != "over":
-                raise Wrong("expected over, and a part of K")
-            for pair in pairs:
-                left, right = (x.value if isinstance(x, OperandWords) else x for x in pair)
-                if operands not in (None, (left, right, *scales)):
-                    raise Wrong("a chain multiplies words of one left and one right operand")
-                operands = left, right, *scales
-            for part in parts_of(tokens, self.names):
-                runs += _runs(pairs, part, unit.k)
-                if scales:
-                    scaled_blocks(unit, runs[-1].indices)
-            if not tokens.take(";"):
-                break
-        assert operands is not None
-        left, right = operands[:2]
-        if (axes := (self.build.axes(left), self.build.axes(right))) not in _PAIRS:
-            raise Wrong(
-                f"the operands of a chain are A's and B's, in this order: not of {' and '.join(axes)}"
-            )
-        for value, fmt in ((left, unit.a_format), (right, unit.b_format)):
-            if not _same_words(value.format, fmt):
-                raise Wrong(f"the unit takes {fmt.name} words, not {value.format.name}")
-        c = self._start(tokens, unit) if tokens.take(",") else None
-        if c is not None and "tK" in axes:
-            raise Wrong("chains of a tile begin with +0")
-        return self.build.chain(unit, operands, runs, c)
-
-    def _scales(self, tokens: Tokens, unit: Model) -> list[Value]:
-        """Take ``scaled X·Y``: the scales of the blocks of both operands, which the unit multiplies."""
-        fmt = unit.scale_format
-        if not tokens.take("scaled"):
-            if fmt is not None:
-                raise Wrong(f"the unit takes {fmt.name} scales of blocks: A·B scaled X·Y over K")
-            return []
-        if fmt is None:
-            raise Wrong("the unit takes no scales of blocks")
-        names = [tokens.name("scales")]
-        if not (tokens.take("·") or tokens.take("*")):
-            raise Wrong("expected scales X·Y")
-        names.append(tokens.name("scales"))
-        found = []
-        for name, side in zip(names, "AB", strict=True):
-            value, wanted = self.names.get(name), f"{side}/{unit.k // unit.scales}"
-            if not isinstance(value, Value) or self.build.axes(value) != wanted:
-                raise Wrong(f"{name!r}: the scales must have a word for each block, axes {wanted}")
-            if not _same_words(value.format, fmt):
-                raise Wrong(f"the unit takes {fmt.name} scales, not {value.format.name}")
-            found.append(value)
-        return found
-
-    def _start(self, tokens: Tokens, unit: Model) -> Value | None:
-        if tokens.at("+") and [text for _, text in tokens.found[1:2]] == ["0"]:
-            del tokens.found[:2]
-            if tokens.take(":"):
-                tokens.next()
-            return None
-        if tokens.at("+", "-") or (tokens.found and tokens.found[0][0] in ("number", "word")):
-            sign = tokens.next()[1] if tokens.at("+", "-") else "+"
-            return self._constant(tokens, sign, unit.c_format)
-        c = self._scalar(tokens)
-        if self.build.axes(c) not in ("", "a", "b"):
-            raise Wrong("a chain begins with a number of the element")
-        if not _same_words(c.format, unit.c_format):
-            raise Wrong(f"the unit takes a c in {unit.c_format.name}, not in {c.format.name}")
-        return c
-
-    def _options(
-        self, tokens: Tokens, allowed: Sequence[str]
-    ) -> tuple[list[AnyFormat], Rounding, dict[str, Any]]:
-        """Return the formats, the rounding and the other options that follow a step's values."""
-        formats: list[AnyFormat] = []
-        rounding, options = _NEAREST, dict[str, Any]()
-        while tokens.take(","):
-            if tokens.found and tokens.found[0][0] == "number":
-                options["words"] = tokens.integer("words")
-                continue
-            name = tokens.name("an option")
-            if tokens.take("="):
-                key = choose("option", name, allowed)
-                match key:
-                    case "random":
-                        options[key] = self._scalar(tokens)
-                    case "residual":
-                        options[key] = rounding_named(tokens.name("a rounding"))
-                    case _:
-                        options[key] = tokens.integer(key)
-            elif name in ROUNDINGS:
-                rounding = ROUNDINGS[name]
-            elif name == "wrap" and formats and isinstance(formats[-1], IntegerFormat):
-                continue
-            elif name == "saturate" and name in allowed:
-                options[name] = True
-            else:
-                formats.append(format_named(name))
-        return formats, rounding, options
-
-    def _arguments(self, tokens: Tokens, count: int, allowed: Sequence[str] = ()) -> tuple[
-        list[Any], AnyFormat, Rounding, dict[str, Any]
-    ]:  # fmt: skip
-        values = [self.value(tokens)]
-        while len(values) < count:
-            tokens.expect(",")
-            values.append(self.value(tokens))
-        formats, rounding, options = self._options(tokens, allowed)
-        if len(formats) != 1:
-            raise Wrong("one format is needed: that of the result")
-        return values, formats[0], rounding, options
-
-    def _values_of(self, values: Sequence[Any]) -> list[Value]:
-        if not values or not all(isinstance(value, Value) for value in values):
-            raise Wrong("numbers of the element are expected here")
-        return list(values)
-
-    def _scalars(self, values: Sequence[Any], fmt: AnyFormat) -> list[Value]:
-        for value in self._values_of(values):
-            if value.format != fmt:
-                raise Wrong(f"{value.format.name} and {fmt.name}: convert first")
-        return list(values)
+    def step(self, name: str, tokens: Tokens) -> Any:
+        """Return what a step gives: a value, or several."""
+        step = choose("step", name, _STEPS)
+        return self._compensated(step, tokens) if step in COMPENSATIONS else getattr(self, f"_{step}")(tokens)
 
     def _add(self, tokens: Tokens) -> Value:
         values, fmt, rounding, options = self._arguments(tokens, 2, ("shift",))
@@ -442,7 +190,7 @@ class StepTexts:
             raise Wrong("A or B is split")
         split = Split(
             format=float_format(fmt), wide=float_format(x.format), words=options.get("words", 2),
-            rounding=rounding, residual=options.get("residual", _NEAREST), scale=options.get("scale", 0),
+            rounding=rounding, residual=options.get("residual", NEAREST), scale=options.get("scale", 0),
         )  # fmt: skip
         value = self.build.split(x, split)
         return tuple(OperandWords(value, number) for number in range(split.words))
@@ -578,25 +326,6 @@ def _tree(tokens: Tokens) -> SumOrder:
         if [text for _, text in tokens.found[:2]] != [",", "then"]:
             return SumOrder(tuple(levels))
         del tokens.found[:2]
-
-
-def _runs(
-    pairs: Sequence[tuple[Value | OperandWords, Value | OperandWords]], part: Indices, k: int
-) -> list[ProductRun]:
-    """Return the runs of some products over a part: of several, an instruction of each in turn."""
-    words = [
-        (x.word, y.word) if isinstance(x, OperandWords) and isinstance(y, OperandWords) else None
-        for x, y in pairs
-    ]
-    if len(pairs) == 1:
-        return [ProductRun(part, words[0])]
-    return [ProductRun(part[first : first + k], own) for first in range(0, len(part), k) for own in words]
-
-
-def _same_words(given: AnyFormat, wanted: AnyFormat) -> bool:
-    if isinstance(given, Format) and isinstance(wanted, Format):
-        return given == wanted or given.has_fields_of(wanted)
-    return given == wanted
 
 
 def _nearest(fmt: AnyFormat, rounding: Rounding) -> Format:

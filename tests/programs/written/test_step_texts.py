@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.programs.steps.program import ProgramStep
-from tcsmt.programs.written.step_texts import StepTexts
-from tcsmt.programs.written.tokens import Tokens, Wrong
+from tcsmt.programs.written.tokens import Wrong
 from tcsmt.support.errors import TcsmtError
-
-F16, F32 = FORMATS["f16"], FORMATS["f32"]
-
-
-def last(text: str) -> ProgramStep:
-    """Return the step that a call writes."""
-    steps = StepTexts(pytest.fail, {})
-    steps.names["A"] = steps.build.input("A", F32, "A")
-    steps.names["x"] = steps.build.input("x", F32)
-    steps.names["r"] = steps.build.input("r", F32)
-    tokens = Tokens.of(text)
-    steps.value(tokens)
-    assert not tokens.found
-    return steps.build.steps[-1]
+from tests.support.program_texts import last_step
 
 
 @pytest.mark.parametrize(
@@ -41,21 +24,14 @@ def last(text: str) -> ProgramStep:
     ],
 )
 def test_steps(text: str, kind: str, how: dict[str, Any]) -> None:
-    step = last(text)
+    step = last_step(text)
     assert step.kind == kind and step.axes == ("A" if "A" in text else "")
     for name, value in how.items():
         assert getattr(step.how[name], "name", step.how[name]) == value
 
 
-def test_constants() -> None:
-    for text, value in (("1.5:f16", Fraction(3, 2)), ("-2^-3:f32", Fraction(-1, 8)), ("0x3c00:f16", 1)):
-        step = last(text)
-        assert step.how["fmt"].value(step.how["word"]) == value
-    assert last("-0:f32").how["word"] == 1 << 31
-
-
 def test_a_split_has_its_parameters() -> None:
-    split = last("split(A, bf16, 3, RTZ, residual=RNA, scale=8)").how["split"]
+    split = last_step("split(A, bf16, 3, RTZ, residual=RNA, scale=8)").how["split"]
     assert (split.words, split.scale, split.rounding.name, split.residual.name) == (3, 8, "RTZ", "RNA")
 
 
@@ -71,18 +47,21 @@ def test_a_split_has_its_parameters() -> None:
 )
 def test_what_a_step_does_not_take(text: str, why: str) -> None:
     with pytest.raises((Wrong, TcsmtError), match=why):
-        last(text)
+        last_step(text)
 
 
 CUT = "digits(A, maximum(exponent(A), nan=ignored), s8, 2, RTZ, bits=4)"
 
 
 def test_digits_have_their_parameters() -> None:
-    step = last(CUT)
+    step = last_step(CUT)
     cut = step.how["slicing"]
     assert (cut.bits, cut.count, cut.rounding.name, cut.wide.name, step.axes) == (4, 2, "RTZ", "f32", "A")
-    assert (last("scale(x, f32, shift=-2)").how["shift"], last("exponent(A)").format.name) == (-2, "s16")
-    total = last("exact_sum(-3·x, 2·x, modulus=7)")
+    assert (last_step("scale(x, f32, shift=-2)").how["shift"], last_step("exponent(A)").format.name) == (
+        -2,
+        "s16",
+    )
+    total = last_step("exact_sum(-3·x, 2·x, modulus=7)")
     assert (total.how["weights"], total.how["modulus"], total.format.width) == ((-3, 2), 7, 3)
 
 
@@ -105,4 +84,4 @@ def test_digits_have_their_parameters() -> None:
 )
 def test_steps_on_digits_that_cannot_be(text: str, why: str) -> None:
     with pytest.raises((TcsmtError, Wrong), match=why):
-        last(text)
+        last_step(text)
