@@ -10,8 +10,9 @@ import numpy as np
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.programs.kernels.reduction import Reduction
 from tcsmt.programs.kernels.schedule import reduced
+from tcsmt.programs.steps.builder import Builder
 from tcsmt.programs.steps.digest import digest, digest_of
-from tcsmt.programs.steps.program import Builder, Indices, ProductRun, Value
+from tcsmt.programs.steps.program import Indices, ProductRun, Value
 
 
 @dataclass(frozen=True)

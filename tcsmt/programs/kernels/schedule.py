@@ -25,7 +25,8 @@ from tcsmt.matrix_units.arithmetic.words import dtype_of, unsigned
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.kernels.epilogue import PLAIN, Epilogue
 from tcsmt.programs.kernels.reduction import CHAINED, Reduction, fold
-from tcsmt.programs.steps.program import Builder, Indices, ProductRun, UnitProgram, Value
+from tcsmt.programs.steps.builder import Builder
+from tcsmt.programs.steps.program import Indices, ProductRun, UnitProgram, Value
 from tcsmt.simulate.matmul import check_chain
 from tcsmt.support.errors import TcsmtError
 

@@ -13,7 +13,8 @@ from tcsmt.programs.kernels.reduction import CHAINED, Reduction
 from tcsmt.programs.kernels.schedule import reduced
 from tcsmt.programs.quantisation.recipe import OperandRecipe, Role
 from tcsmt.programs.quantisation.scales import Scales, ScaleSteps
-from tcsmt.programs.steps.program import Builder, Indices, ProductRun, Value
+from tcsmt.programs.steps.builder import Builder
+from tcsmt.programs.steps.program import Indices, ProductRun, Value
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import not_none
 

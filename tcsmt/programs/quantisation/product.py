@@ -22,8 +22,9 @@ from tcsmt.programs.quantisation.operands import QuantisedValues, write_product
 from tcsmt.programs.quantisation.quantise import Quantised
 from tcsmt.programs.quantisation.recipe import OperandRecipe
 from tcsmt.programs.steps import outside
+from tcsmt.programs.steps.builder import Builder
 from tcsmt.programs.steps.on_arrays import ArrayRules, no_chain
-from tcsmt.programs.steps.program import Builder, ProductRun, UnitProgram, read, read_values
+from tcsmt.programs.steps.program import ProductRun, UnitProgram, read, read_values
 from tcsmt.support.invariants import not_none
 
 Array = np.ndarray[Any, np.dtype[Any]]

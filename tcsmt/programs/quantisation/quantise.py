@@ -14,8 +14,9 @@ from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, operand_wo
 from tcsmt.programs.quantisation.narrow import narrowed, wide
 from tcsmt.programs.quantisation.recipe import OperandRecipe, Role
 from tcsmt.programs.quantisation.scales import Scales, ScaleSteps
+from tcsmt.programs.steps.builder import Builder
 from tcsmt.programs.steps.on_arrays import ArrayRules, no_chain
-from tcsmt.programs.steps.program import Builder, UnitProgram, read_values
+from tcsmt.programs.steps.program import UnitProgram, read_values
 from tcsmt.support.errors import TcsmtError
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -13,7 +13,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
-from tcsmt.programs.steps.program import Builder, Value
+from tcsmt.programs.steps.builder import Builder
+from tcsmt.programs.steps.program import Value
 
 #: The least amax, so that no scale is infinite (torchao, ``float8_utils.EPS``).
 _LEAST = 1e-12

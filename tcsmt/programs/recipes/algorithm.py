@@ -17,9 +17,10 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Kind, Model, Stage
 from tcsmt.matrix_units.models.base import Terms, choice
+from tcsmt.programs.steps.builder import Builder
 from tcsmt.programs.steps.on_terms import TermRules
 from tcsmt.programs.steps.operations import scaled_sum
-from tcsmt.programs.steps.program import Builder, ProductRun, UnitProgram, read
+from tcsmt.programs.steps.program import ProductRun, UnitProgram, read
 from tcsmt.programs.steps.running_sum import COMPENSATIONS, PLAIN, Outside, RunningSum
 from tcsmt.programs.steps.split import RNE, Split
 

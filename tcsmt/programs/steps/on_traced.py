@@ -23,17 +23,10 @@ from tcsmt.matrix_units.arithmetic.ieee import Operation
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Kind, Model
 from tcsmt.matrix_units.models.stages import OperandPlace, Where
+from tcsmt.programs.steps.builder import Builder
 from tcsmt.programs.steps.digits import exponent_format
 from tcsmt.programs.steps.on_terms import TermRules, each, instruction_place
-from tcsmt.programs.steps.program import (
-    TRUTH,
-    Builder,
-    Indices,
-    ProductRun,
-    UnitProgram,
-    read,
-    scaled_blocks,
-)
+from tcsmt.programs.steps.program import TRUTH, Indices, ProductRun, UnitProgram, read, scaled_blocks
 from tcsmt.programs.steps.running_sum import COMPENSATIONS, Outside
 from tcsmt.programs.steps.split import Split
 from tcsmt.programs.steps.traced import (

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Kind
-from tcsmt.programs.steps.program import Builder, Value
+from tcsmt.programs.steps.builder import Builder
+from tcsmt.programs.steps.program import Value
 from tcsmt.support.invariants import not_none
 
 #: The name of a sum that is not compensated.

@@ -9,7 +9,8 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format, format_
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.quantisation.operands import check_unit, write_finished, write_quantised
 from tcsmt.programs.quantisation.recipe import ROLES, recipe_named
-from tcsmt.programs.steps.program import Builder, Value
+from tcsmt.programs.steps.builder import Builder
+from tcsmt.programs.steps.program import Value
 from tcsmt.programs.written.tokens import Tokens, Wrong
 from tcsmt.support.errors import choose
 

@@ -16,7 +16,8 @@ import numpy as np
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, IntegerFormat, float_format, format_named
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding, rounding_named
 from tcsmt.matrix_units.models import Model
-from tcsmt.programs.steps.program import Builder, Value
+from tcsmt.programs.steps.builder import Builder
+from tcsmt.programs.steps.program import Value
 from tcsmt.programs.written.places import one_part
 from tcsmt.programs.written.tokens import Tokens, Wrong
 from tcsmt.support.errors import choose

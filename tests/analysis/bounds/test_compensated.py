@@ -15,7 +15,8 @@ from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.programs.steps import running_sum
-from tcsmt.programs.steps.program import Builder, UnitProgram, read
+from tcsmt.programs.steps.builder import Builder
+from tcsmt.programs.steps.program import UnitProgram, read
 from tcsmt.programs.steps.running_sum import COMPENSATIONS, RunningSum
 from tests.oracles.rationals import rounded
 

@@ -14,7 +14,8 @@ from tcsmt.analysis.exactness.programs import ProgramSubject
 from tcsmt.analysis.exactness.units import ExactUnit
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.programs.steps.program import Builder, Indices, NoRule, ProductRun, Value, read
+from tcsmt.programs.steps.builder import Builder
+from tcsmt.programs.steps.program import Indices, NoRule, ProductRun, Value, read
 from tcsmt.programs.written.grammar import program_of
 from tcsmt.prove.engine.solving import Solving
 

@@ -19,7 +19,8 @@ from tcsmt.matrix_units.arithmetic.conversion import QUIET
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import IeeeDotAdd
-from tcsmt.programs.steps.program import Builder, ProductRun, UnitProgram, Value
+from tcsmt.programs.steps.builder import Builder
+from tcsmt.programs.steps.program import ProductRun, UnitProgram, Value
 from tcsmt.programs.steps.running_sum import COMPENSATIONS, Outside
 from tcsmt.programs.steps.split import Split
 from tcsmt.programs.steps.trees import SumOrder

@@ -8,7 +8,7 @@ import pytest
 
 from tcsmt.analysis.tolerance.compensated_loss import compensated_loss
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
-from tcsmt.programs.steps.program import Builder
+from tcsmt.programs.steps.builder import Builder
 from tcsmt.programs.steps.running_sum import COMPENSATIONS, Outside
 from tests.oracles import program_fractions as fractions
 from tests.oracles import tiny

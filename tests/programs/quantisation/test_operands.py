@@ -19,9 +19,10 @@ from tcsmt.programs.quantisation.operands import check_unit, write_finished, wri
 from tcsmt.programs.quantisation.product import finished, scaled_sum
 from tcsmt.programs.quantisation.quantise import quantise
 from tcsmt.programs.quantisation.recipe import RECIPES, OperandRecipe, Role
+from tcsmt.programs.steps.builder import Builder
 from tcsmt.programs.steps.on_arrays import ArrayRules, of_matrices
 from tcsmt.programs.steps.on_terms import TermRules
-from tcsmt.programs.steps.program import Builder, UnitProgram, Value, read, read_values
+from tcsmt.programs.steps.program import UnitProgram, Value, read, read_values
 from tcsmt.support.errors import TcsmtError
 
 Array = np.ndarray[Any, np.dtype[Any]]

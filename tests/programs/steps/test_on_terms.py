@@ -15,9 +15,10 @@ from tcsmt.matrix_units.arithmetic.words import from_words, unsigned
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Kind, Stage
 from tcsmt.programs.kernels.gemm import gemm
+from tcsmt.programs.steps.builder import Builder
 from tcsmt.programs.steps.on_arrays import ArrayRules, of_matrices, of_rows
 from tcsmt.programs.steps.on_terms import TermRules
-from tcsmt.programs.steps.program import Builder, ProductRun, UnitProgram, read
+from tcsmt.programs.steps.program import ProductRun, UnitProgram, read
 from tcsmt.programs.steps.split import Split
 from tcsmt.programs.steps.trees import SumOrder
 

@@ -19,10 +19,11 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Kind, Stage
+from tcsmt.programs.steps.builder import Builder
 from tcsmt.programs.steps.model import CalledTermRules
 from tcsmt.programs.steps.on_arrays import ArrayRules, of_matrices, of_rows
 from tcsmt.programs.steps.on_traced import TraceRules, trace
-from tcsmt.programs.steps.program import Builder, NoRule, ProductRun, UnitProgram, Value, read
+from tcsmt.programs.steps.program import NoRule, ProductRun, UnitProgram, Value, read
 from tcsmt.programs.steps.running_sum import COMPENSATIONS, RunningSum
 from tcsmt.programs.steps.running_sum import Outside as Sums
 from tcsmt.programs.steps.split import Split

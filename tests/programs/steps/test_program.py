@@ -8,15 +8,13 @@ from weakref import ref
 import numpy as np
 import pytest
 
-from tcsmt.matrix_units.arithmetic.conversion import QUIET
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Kind
 from tcsmt.programs.kernels.kernel import kernel_named
 from tcsmt.programs.recipes import algorithm_named
-from tcsmt.programs.steps.on_arrays import ArrayRules, no_chain
-from tcsmt.programs.steps.program import Builder, NoRule, ProductRun, ProgramStep, UnitProgram, read
-from tcsmt.support.errors import TcsmtError
+from tcsmt.programs.steps.builder import Builder
+from tcsmt.programs.steps.program import NoRule, ProductRun, ProgramStep, UnitProgram, read
 
 F16, F32 = FORMATS["f16"], FORMATS["f32"]
 UNIT = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
@@ -83,13 +81,6 @@ def test_a_step_without_a_rule_is_refused_by_its_name() -> None:
         read(UnitProgram((program.steps[0], odd), 1), Told(), {"A": "A"})
 
 
-def test_what_stays_in_its_format_is_not_converted() -> None:
-    build = Builder()
-    x = build.input("x", F32)
-    assert build.convert(x, F32) == x
-    assert build.convert(x, F32, saturate=True) != x
-
-
 def test_a_constant_of_a_compound_step_is_its_own() -> None:
     """A reading with a rule for all of it never sees the constant; one without sees the same sum."""
 
@@ -103,25 +94,6 @@ def test_a_constant_of_a_compound_step_is_its_own() -> None:
     program = build.program(build.add(F32, double, build.constant(F32, 1)))
     assert read(program, Whole(), {"x": "x"}) == "(2·x + 0x00000001)"
     assert read(program, Told(), {"x": "x"}) == "((x + 0x00000001) + 0x00000001)"
-
-
-def test_blocks_have_a_maximum_and_are_spread() -> None:
-    """On both sides of matrices, the last block being shorter."""
-    x = np.random.default_rng(1).standard_normal((3, 7)).astype(np.float32)
-    for side, words in (("A", x), ("B", x.T)):
-        build = Builder()
-        largest = build.maximum(
-            F32, build.absolute(F32, build.input(side, F32, side)), nan="ignored", every=3
-        )
-        assert build.axes(largest) == f"{side}/3"
-        program = build.program(build.spread(largest, 7))
-        shape = (3, 1) if side == "A" else (1, 3)
-        found = read(program, ArrayRules(shape, no_chain, QUIET), {side: words.view(np.uint32)})
-        blocks = [np.abs(x[:, at : at + 3]).max(1, keepdims=True) for at in (0, 3, 6)]
-        wanted = np.repeat(np.concatenate(blocks, 1), 3, 1)[:, :7]
-        assert ((found if side == "A" else found.T).view(np.float32) == wanted).all()
-    with pytest.raises(TcsmtError, match="of binary32, not of f16"):
-        build.power_of_two(build.input("h", F16))
 
 
 def test_kernels_and_algorithms_are_programs() -> None:

@@ -7,7 +7,8 @@ import numpy as np
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.programs.steps.program import Builder, ProductRun
+from tcsmt.programs.steps.builder import Builder
+from tcsmt.programs.steps.program import ProductRun
 from tcsmt.programs.steps.split import Split
 from tcsmt.programs.steps.text import text_of
 

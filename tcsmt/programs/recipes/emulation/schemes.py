@@ -25,8 +25,9 @@ import numpy as np
 
 from tcsmt.matrix_units.arithmetic.formats import INTEGERS, Format
 from tcsmt.matrix_units.models import Model
+from tcsmt.programs.steps.builder import Builder
 from tcsmt.programs.steps.digits import residue_range
-from tcsmt.programs.steps.program import Builder, ProductRun, UnitProgram, Value
+from tcsmt.programs.steps.program import ProductRun, UnitProgram, Value
 from tcsmt.programs.steps.slicing import F64, Slicing, require_integers
 from tcsmt.support.errors import TcsmtError
 
