@@ -264,7 +264,7 @@ class BoundedProgram(BoundedProduct):
         given = self._given(operands, shape)
         bounds = read_enclosures(self.program, EnclosureRules(shape, self.losses, together), given)
         if self.is_sum:
-            bounds = _against(bounds, *self._sum(given, rows=rows))
+            bounds = against(bounds, *self._sum(given, rows=rows))
         unknown = np.isnan(bounds.exact)
         for name, step in self.inputs.items():
             if isinstance(step.format, Format):
@@ -309,7 +309,7 @@ class BoundedProgram(BoundedProduct):
         return total
 
 
-def _against(bounds: ElementBounds, exact: Array, error: Array) -> ElementBounds:
+def against(bounds: ElementBounds, exact: Array, error: Array) -> ElementBounds:
     """Return the bounds against another exact result: how far that is from the first one counts, too."""
     apart = np.abs(bounds.exact - exact)
     apart = np.where(apart > 0, np.nextafter(apart, np.inf), 0.0)

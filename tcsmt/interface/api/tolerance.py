@@ -15,16 +15,26 @@ import numpy as np
 
 from tcsmt.analysis.tolerance.enclosures import numbers
 from tcsmt.analysis.tolerance.exact import outside
+from tcsmt.analysis.tolerance.pairs import BoundedDifference
 from tcsmt.analysis.tolerance.search import LargestError, largest_errors
+from tcsmt.analysis.tolerance.upward import added
 from tcsmt.identification.diagnosis.diagnose import Diagnosis, diagnose
 from tcsmt.identification.diagnosis.recorded import RecordedResult
 from tcsmt.interface.api.arrays import as_numpy
+from tcsmt.interface.api.tolerance_pair import TolerancePair
 from tcsmt.interface.api.tolerance_sides import BoundedSide, is_algorithm, side_named
 from tcsmt.interface.api.units import UnitLike
 from tcsmt.matrix_units.arithmetic.conversion import converted
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, IntegerFormat, float_format
+from tcsmt.matrix_units.arithmetic.formats import (
+    FORMATS,
+    AnyFormat,
+    IntegerFormat,
+    float_format,
+    format_named,
+)
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.arithmetic.words import format_of, to_words
+from tcsmt.programs.quantisation.recipe import recipe_named
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_bytes
@@ -36,6 +46,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Products of a stack in which errors are looked for.
 _SEARCHED = 8
+#: Of which operands exact results are.
+REFERENCES = ("dequantised", "original")
 #: What is said of a tolerance that checks next to nothing.
 _VACUOUS = "VACUOUS: the tolerance exceeds the signal: a result of zeros would pass where most elements are"
 
@@ -67,11 +79,12 @@ class Tolerance(Result):
     def atol(self) -> Array:
         """float64, (..., M, N): the proved bound of each element; infinity where a step may overflow.
 
-        Of two kernels, how far their results can be from each other: the sum of both bounds.
+        Of two kernels, how far their results can be from each other: the sum of both bounds, and of how far
+        their exact results are apart, where they do not read the same numbers.
         """
         total = self.sides[0].every("atol")
         for side in self.sides[1:]:
-            total = np.nextafter(total + side.every("atol"), np.inf)
+            total = added(total, side.off_from(self.sides[0]))
         return total
 
     @property
@@ -125,6 +138,36 @@ class Tolerance(Result):
         content = io.BytesIO()
         np.save(content, self.atol, allow_pickle=False)
         replace_bytes(Path(path), content.getvalue())
+
+    def pair(self, rtol: float | None = None, *, precision: str = "f64") -> TolerancePair:
+        """Return (rtol, atol) for ``torch.testing.assert_close``, ``numpy.testing.assert_allclose`` and JAX,
+        proved for these matrices, and limits of a cosine, a relative Frobenius norm and a PCC.
+
+        The test is ``|actual - expected| <= atol + rtol·|expected|``. Expected is the exact result, computed
+        in binary64 and rounded to the test's format; of two kernels, the second one's result. atol is the
+        smallest that is proved to do for rtol. Elements without a bound are left out.
+
+        Args:
+            rtol: The pair's rtol. [default: half a unit in the last place of the result's format]
+            precision: Format in which the test computes: f64 where both arrays become float64 first, else
+                that of their dtype.
+
+        Raises :class:`tcsmt.TcsmtError` for a format that does not hold the result's, and a negative rtol.
+        """
+        fmt, own = float_format(format_named(precision)), self.sides[0].product.d_format
+        if not fmt.holds(own):
+            raise TcsmtError(f"precision {precision}: the results are in {own.name}, which it does not hold")
+        rtol = 2.0 ** -float_format(own).precision if rtol is None else rtol
+        if not 0 <= rtol < np.inf:
+            raise TcsmtError(f"rtol = {rtol}: must be 0 or more")
+        first, *others = self.sides
+        some = np.isfinite(self.atol)
+        reference = added(*(side.off_from(first) for side in others))[some] if others else None
+        off, exact, error = (first.every(name)[some] for name in ("atol", "exact", "error"))
+        return TolerancePair.of(
+            BoundedDifference(off, exact, error, fmt, reference), rtol, names=(self.kernel, self.against),
+            left_out=int((~some).sum()),
+        )  # fmt: skip
 
     def check(self, d: Any) -> Closeness:
         """Return whether each element of a result, of shape (..., M, N), lies within its bound of the exact
@@ -344,6 +387,8 @@ def assert_close(
     kernel: str,
     bias: Any = None,
     operands: str | None = None,
+    quantiser: str | None = None,
+    reference: str = "dequantised",
     options: SolvingOptions = SolvingOptions(),
 ) -> None:
     """Raise AssertionError where a result is not within a kernel's proved tolerance of the exact one.
@@ -361,7 +406,10 @@ def assert_close(
     """
     __tracebackhide__ = True  # pytest shows the test's own line, and the message
     try:
-        bounds = tolerance(a, b, c, kernel=kernel, bias=bias, operands=operands, search=0, options=options)
+        bounds = tolerance(
+            a, b, c, kernel=kernel, bias=bias, operands=operands, quantiser=quantiser, reference=reference,
+            search=0, options=options,
+        )  # fmt: skip
         closeness = bounds.check(actual)
         failure = "" if closeness.close else str(closeness)
     except TcsmtError as error:
@@ -386,6 +434,8 @@ def tolerance(
     b_format: str | None = None,
     operands: str | None = None,
     inputs: Mapping[str, Any] | None = None,
+    quantiser: str | None = None,
+    reference: str = "dequantised",
     search: float = 1.0,
     options: SolvingOptions = SolvingOptions(),
 ) -> Tolerance:
@@ -410,6 +460,10 @@ def tolerance(
         b_format: Format of B's words. [default: by the dtype]
         operands: As for :class:`tcsmt.Unit`.
         inputs: Further inputs of a program, by name: scales, zero points, a bias. [default: nothing]
+        quantiser: A recipe of :func:`tcsmt.quantise`, which rounds A and B (in fp8-block, B is a weight); a
+            unit that does not take its formats gets the dequantised numbers. [default: none]
+        reference: Exact results are those of ``dequantised`` operands, as the unit gets them, or of the
+            ``original`` matrices; or another kernel's results, of the original matrices.
         search: Time for the search for the largest error, in seconds (0: no search).
         options: Of solvers, which prove the lemmas about the unit.
 
@@ -442,11 +496,29 @@ def tolerance(
     if search < 0:
         raise TcsmtError(f"search = {search}: must be 0 or more seconds")
     formats = {"a": a_format, "b": b_format}
+    recipe = None if quantiser is None else recipe_named(quantiser)
+    if reference not in REFERENCES:
+        if against is not None:
+            raise TcsmtError(
+                f"reference {reference} and against {against}: one kernel is a reference at most"
+            )
+        against, reference = reference, "original"
+    if recipe is None and reference == "original" and operands is not None:
+        raise TcsmtError(
+            "operands rounds A and B: for bounds against the originals, name a quantiser "
+            "(tf32, bf16, fp16), or a kernel that takes them as they are"
+        )
     names = [kernel] if against is None else [kernel, against]
     if unit is not None and not any(map(is_algorithm, names)):
         raise TcsmtError(f"{kernel} names its unit: give no other one")
     given = {name: as_numpy(values, name) for name, values in (inputs or {}).items()}
-    sides = tuple(side_named(options, name, unit, arrays, formats, operands, given) for name in names)
+    sides = tuple(
+        side_named(
+            options, name, unit, arrays, formats, operands, given,
+            None if recipe is None or number else (recipe, reference == "original"),
+        )
+        for number, name in enumerate(names)
+    )  # fmt: skip
     return Tolerance(sides, *_searched(sides[0], search))
 
 

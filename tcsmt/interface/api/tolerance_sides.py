@@ -20,15 +20,18 @@ from tcsmt.analysis.tolerance.kernels import (
     least_operand,
     loss_on,
 )
+from tcsmt.analysis.tolerance.quantised import BoundedQuantisedProduct, QuantisedOperands
 from tcsmt.analysis.tolerance.remembered import RememberedProof
+from tcsmt.analysis.tolerance.upward import added
 from tcsmt.interface.api.matching import formats_of, kernel_for_operands
 from tcsmt.interface.api.units import UnitLike, side_of
 from tcsmt.matrix_units.arithmetic.conversion import QUIET, NanWords
-from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, Format
 from tcsmt.matrix_units.arithmetic.words import operand_words
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.kernels.batched import stack_of
 from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.quantisation.recipe import OperandRecipe, Role
 from tcsmt.programs.recipes.emulation.named import is_emulation
 from tcsmt.programs.recipes.files import is_recipe_file
 from tcsmt.programs.recipes.named import RECIPES, algorithm_named
@@ -66,6 +69,34 @@ class BoundedSide:
         arrays = [getattr(bounds, name) for bounds in self.bounds]
         return np.stack(arrays).reshape(*self.stack, *arrays[0].shape) if self.stack else arrays[0]
 
+    def off_from(self, first: BoundedSide) -> Array:
+        """Return how far each result may be from the first side's exact one: (..., M, N).
+
+        Where both read the same numbers, that is the bound; else their exact results differ as well.
+        """
+        atol = self.every("atol")
+        if self.numbers_read() == first.numbers_read():
+            return atol
+        apart = np.abs(self.every("exact") - first.every("exact"))
+        far = added(atol, np.nextafter(apart, np.inf), self.every("error"), first.every("error"))
+        return np.where(np.isnan(far), np.inf, far)
+
+    def numbers_read(self) -> list[tuple[Any, ...]]:
+        """Return what exact results are of: what is summed, and the numbers of each product's operands."""
+        if self.kernel is None:
+            return [(self.product,)]
+        unit, epilogue = self.kernel.unit.model, self.kernel.epilogue
+        formats = unit.a_format, unit.b_format, unit.c_format, self.kernel.schedule.working_format
+        words = [[one.a, one.b, one.c, one.bias] for one in self.operands]
+        return [
+            (
+                epilogue.alpha,
+                epilogue.beta,
+                *(None if x is None else (f, x.tobytes()) for f, x in zip(formats, one, strict=True)),
+            )
+            for one in words
+        ]
+
     def number(self, place: tuple[int, ...]) -> int:
         """Of the product that an element is of."""
         return int(np.ravel_multi_index(place[:-2], self.stack)) if self.stack else 0
@@ -79,12 +110,16 @@ def side_named(
     formats: Mapping[str, str | None],
     rule: str | None,
     inputs: Mapping[str, Array],
+    quantiser: tuple[OperandRecipe, bool] | None = None,
 ) -> BoundedSide:
     """Return what a name stands for, on arrays, with its bounds.
 
     unit: of an algorithm; of a kernel and a program, none. formats: of A and B, where they are named. rule:
-    by which operands are rounded. inputs: what a program takes besides. Raises :class:`.TcsmtError`.
+    by which operands are rounded. inputs: what a program takes besides. quantiser: which rounds A and B for
+    a kernel, and whether exact results are those of the matrices before. Raises :class:`.TcsmtError`.
     """
+    if quantiser is not None:
+        return _quantised(options, name, arrays, rule, *quantiser)
     if unit is not None and is_algorithm(name):
         return _algorithm(options, name, unit, arrays, formats, rule, inputs)
     if is_program_file(name):
@@ -129,6 +164,44 @@ def _kernel(
     except Unbounded as why:
         raise TcsmtError(f"{refusal}: {why}") from None
     return BoundedSide(bounded, chosen, stack, products, bounds, proof)
+
+
+def _quantised(
+    options: SolvingOptions,
+    name: str,
+    arrays: Mapping[str, Any],
+    rule: str | None,
+    recipe: OperandRecipe,
+    original: bool,
+) -> BoundedSide:
+    """Return a kernel's product of quantised operands. Raises :class:`.TcsmtError`."""
+    if is_algorithm(name) or is_program_file(name):
+        raise TcsmtError(f"{name}: a quantiser's operands are those of a kernel, UNIT[+REDUCTION[+EPILOGUE]]")
+    for what, given in (("C", arrays["c"]), ("a bias", arrays["bias"]), ("operands", rule)):
+        if given is not None:
+            raise TcsmtError(f"{what} is given: a quantised product has A and B, which the quantiser rounds")
+    start, chain = time.monotonic(), RememberedProof(options)
+    kernel, quantised = quantised_product(name, recipe, arrays["a"], arrays["b"])
+    title = f"{kernel.name} of {recipe.name} operands"
+    program, nans = quantised.program.needed, kernel.schedule.nans
+    bounded = BoundedQuantisedProduct(title, program, nans, UnitLosses(chain), original)
+    try:
+        bounds = bounded.of_product(quantised.words)
+    except Unbounded as why:
+        raise TcsmtError(f"no bound of {title} is proved: {why}") from None
+    chain.know(_IEEE)
+    proof = chain.verdict(time.monotonic() - start)
+    return BoundedSide(bounded, None, (), (quantised.words,), (bounds,), proof)
+
+
+def quantised_product(name: str, recipe: OperandRecipe, a: Any, b: Any) -> tuple[Kernel, QuantisedOperands]:
+    """Return a kernel by its name, and its operands, quantised. Raises :class:`.TcsmtError`."""
+    left, right = (np.asarray(x) for x in (a, b))
+    check_shapes(left, right)
+    role: Role = "weight" if recipe.weights else "activation"
+    formats = {"a": FORMATS[recipe.formats[0]], "b": FORMATS[recipe.formats_of(role)[0]]}
+    kernel = kernel_for_operands(name, formats, scaled=recipe.block_scales is not None)
+    return kernel, QuantisedOperands.of(kernel, recipe, left, right)
 
 
 def _algorithm(

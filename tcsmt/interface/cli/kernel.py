@@ -153,14 +153,19 @@ def invariant(call: DeclaredCall, as_json: bool) -> None:
 
 
 @declared(
-    "tolerance.tolerance", kernel=("KERNEL", UNIT), a=("--a", ARRAY), b=("--b", ARRAY), c=ARRAY, bias=ARRAY,
+    "tolerance.tolerance", "tolerance.Tolerance.pair", kernel=("KERNEL", UNIT), a=("--a", ARRAY),
+    b=("--b", ARRAY), c=ARRAY, bias=ARRAY,
     unit="--unit UNIT", inputs=("NAME=FILE.npy", NAMED_ARRAYS), against=("KERNEL", UNIT),
-    a_format="FORMAT", b_format="FORMAT",
+    a_format="FORMAT", b_format="FORMAT", quantiser="RECIPE", reference="dequantised|original|KERNEL",
+    precision="FORMAT", self=None,
     search=("SECONDS", click.FloatRange(min=0)), options="solver timeout memory confirm reuse",
 )  # fmt: skip
 @click.option("--d", type=ARRAY, help="D, (..., M, N), .npy: is each element within its bound?")
 @click.option("--output", type=PATH, metavar="ATOL.npy", help="Write atol, float64, (..., M, N).")
-def tolerance(call: DeclaredCall, d: Path | None, output: Path | None, as_json: bool) -> None:
+@click.option(
+    "--pair", "paired", is_flag=True, help="Print also a pair (rtol, atol), a cosine, a norm, a PCC."
+)
+def tolerance(call: DeclaredCall, d: Path | None, output: Path | None, paired: bool, as_json: bool) -> None:
     """Bound how far each element of KERNEL's product of A and B can be from the exact one: proved.
 
     KERNEL is UNIT+REDUCTION+EPILOGUE, as `tcsmt gemm` takes them: h100+split-k:6,parts=bf16+out=bf16; or a
@@ -180,12 +185,19 @@ def tolerance(call: DeclaredCall, d: Path | None, output: Path | None, as_json: 
       tcsmt kernel tolerance h100+split-k:2 --a A.npy --b B.npy --output atol.npy
       tcsmt kernel tolerance h100+chained+out=f16 --a A.npy --b B.npy --d D.npy
       tcsmt kernel tolerance markidis --unit volta --a A.npy --b B.npy
+      tcsmt kernel tolerance h100 --a A.npy --b B.npy --quantiser fp8-block --reference original --pair
     """
     recorded = None if d is None else ARRAY.read(d)
     result = call()
     if output is not None:
         result.save(output)
-    answer(result if d is None else result.check(recorded), as_json=as_json)
+    made = call.of("pair")(self=result) if paired else None
+    shown = result if d is None else result.check(recorded)
+    if as_json:
+        echo_json(shown.as_json() | ({} if made is None else {"pair": made.as_json()}))
+    else:
+        click.echo("\n".join(map(str, [shown, *([] if made is None else [made])])))
+    sys.exit(shown.exit_code)
 
 
 @declared(

@@ -193,3 +193,33 @@ def test_tensors() -> None:
     torch = pytest.importorskip("torch")
     a, b = (torch.from_numpy(x.astype("f4")).bfloat16() for x in (A, B))
     assert_close(a.float() @ b.float(), a, b, kernel="ieee/fma.f32.bf16")
+
+
+def test_two_kernels_that_read_other_numbers_are_further_apart() -> None:
+    """TF32 operands against FP32 ones: the difference of the exact results counts."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(shape, np.float32) for shape in ((8, 64), (64, 8)))
+    tf32 = "ieee/fma.f32.tf32"
+    for first, second in ((tf32, "ieee/fma.f32"), ("ieee/fma.f32", tf32)):
+        bound = tcsmt.tolerance(a, b, kernel=first, against=second, operands="nearest-even", search=0)
+        results = [
+            tcsmt.gemm(a, b, unit=unit, operands="nearest-even").astype(float) for unit in (first, second)
+        ]
+        assert (np.abs(results[0] - results[1]) <= bound.atol).all()
+    same = tcsmt.tolerance(a, b, kernel="ieee/fma.f32", against="ieee/fma.f32", search=0)
+    assert same.atol.max() < bound.atol.max() / 10
+
+
+def test_a_reference_kernel() -> None:
+    """As ``against``: with a quantiser, of the matrices before."""
+    a, b = A.astype(np.float32), B.astype(np.float32)
+    with pytest.raises(tcsmt.TcsmtError, match="one kernel is a reference at most"):
+        tcsmt.tolerance(a, b, kernel="ieee/fma.f32", against="ieee/fma.f32", reference="ieee/fma.f64")
+    bound = tcsmt.tolerance(
+        a, b, kernel="ieee/fma.f32.e4m3", quantiser="fp8-row", reference="ieee/fma.f32", search=0
+    )
+    alone = tcsmt.tolerance(
+        a, b, kernel="ieee/fma.f32.e4m3", quantiser="fp8-row", reference="original", search=0
+    )
+    assert (bound.atol > alone.atol).all() and bound.against == "ieee/fma.f32+chained"
+    assert bound.pair().atol < 1.01 * bound.pair(0.0).atol

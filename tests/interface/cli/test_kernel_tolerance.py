@@ -56,3 +56,10 @@ def test_errors(files: list[str], tmp_path: Path) -> None:
     ):
         done = run(*words)
         assert done.exit_code == 2 and message in done.output
+
+
+def test_a_pair(files: list[str]) -> None:
+    done = run(*files, "--search", "0", "--pair", "--rtol", "0.001")
+    assert done.exit_code == 0 and "cosine similarity: >= 0.99999" in done.output
+    data = json.loads(run(*files, "--search", "0", "--pair", "--precision", "f32", "--json").output)
+    assert data["pair"]["rtol"] == 2.0**-24 and data["pair"]["atol"] < 1.01 * data["atol"]["largest"]
