@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.analysis.emulation.subject import EmulationSubject
+from tcsmt.analysis.emulation.on_digits import cuts_digits
+from tcsmt.analysis.emulation.subject import DigitSubject
 from tcsmt.analysis.exactness.programs import ProgramSubject
 from tcsmt.analysis.exactness.search import Subject, UnitSubject
 from tcsmt.analysis.exactness.units import ExactUnit
@@ -20,8 +21,10 @@ def subject_named(chain: StepwiseProof, algorithm: str, row: Row) -> Subject:
     """
     if not algorithm:
         if isinstance(row.model, ProgramModel):
-            return ProgramSubject.of_model(chain, row.model)
+            subject = DigitSubject if cuts_digits(row.model.program) else ProgramSubject
+            return subject.of_model(chain, row.model)
         return UnitSubject(ExactUnit(chain, row.model))
     if is_emulation(algorithm):
-        return EmulationSubject(chain, emulation_named(algorithm, row)[0])
+        emulation = emulation_named(algorithm, row)[0]
+        return DigitSubject(chain, emulation.program, (emulation.wide,) * 3)
     return ProgramSubject.of_algorithm(chain, algorithm_named(algorithm, row)[0])

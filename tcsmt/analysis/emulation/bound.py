@@ -31,7 +31,7 @@ def bound(emulation: Emulation, domain: Domain, k: int, solving: Solving, *, sec
     relative, ulps = largest(emulation, domain, k, seconds)
     chain = StepwiseProof(solving)
     try:
-        spent = budget(chain, emulation, domain, k)
+        spent = budget(chain, emulation.program(k), domain, k)
     except Unbounded as why:
         return Bound(relative, ulps, None, None, None, {}, str(why), time.monotonic() - start)
     unit = 1 << wide.precision

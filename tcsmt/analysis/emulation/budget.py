@@ -1,10 +1,10 @@
-"""The error budget of an emulation, relative to c + Σ a·b: a proof of lemmas, and arithmetic from them.
+"""The error budget of an emulation, relative to c + Σ a·b: a reading of its steps (``on_digits.py``).
 
 Everything is relative to S = |c| + Σ |a·b| over numbers of a domain's exponents, or, however wide that is, to
 |c| + K·max|a|·max|b|:
 
 * *the cut*: a·b - Â·B̂ = (a - Â)·b + Â·(b - B̂), Â and B̂ being the sums of the digits (``cut_lemmas.py``);
-* *products left out*: what their digits count;
+* *products left out*: what their digits count, or how much they count too often, of the worst index of K;
 * *in the unit*: nothing. Chains of instructions give exact sums of products of such integers, which is
   proved on the unit's graph (``exactness/units.py``);
 * slices: *additions* in the wide format, each of which loses half of its result's last bit at most, and
@@ -18,19 +18,20 @@ No result overflows: the largest value that each step can reach lies below what 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.analysis.emulation.cut_lemmas import CutConstants, cut_constants, prove
-from tcsmt.analysis.exactness.largest import largest_proved
-from tcsmt.analysis.exactness.search import UnitSubject
-from tcsmt.analysis.exactness.units import ExactUnit
-from tcsmt.programs.recipes.emulation.schemes import Emulation, Residues, Slices
+from tcsmt.analysis.emulation.cut_lemmas import CutConstants, cut_constants
+from tcsmt.analysis.emulation.on_digits import Addend, DigitRules, Digits, DigitSum, Factors, KnownNumber
+from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, float_format
+from tcsmt.programs.steps.program import UnitProgram
+from tcsmt.programs.steps.slicing import Slicing
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.invariants import checked_cast, not_none
+from tcsmt.support.invariants import not_none
 
 _IEEE = "an IEEE operation loses half of its result's last bit at most to nearest, else all (754-2019, 4.3)"
 #: Losses are rounded up to multiples of 2^-_PLACES.
@@ -50,147 +51,134 @@ class EmulationBudget:
         return sum(self.shares.values(), Fraction(0))
 
 
-def exact_in_unit(chain: StepwiseProof, emulation: Emulation, k: int) -> None:
-    """Prove that chains of instructions give the exact sums. Raises :class:`.Unbounded`."""
-    limit = max(map(abs, emulation.reach))
-    length = max(len(part) for part in emulation.blocks(k))
-    subject = UnitSubject(ExactUnit(chain, emulation.unit))
-    why = subject.proved(limit, length)
-    if why:
-        most, _ = largest_proved(lambda n: subject.proved(limit, n), length)
-        raise Unbounded(
-            f"a chain of {length} products of integers up to {limit} is not proved exact ({why}); "
-            f"up to {most} it is: every = {most}"
-        )
-    chain.know(f"{length} products of integers up to {limit} are summed exactly in one chain")
+def budget(chain: StepwiseProof, program: UnitProgram, domain: Domain, k: int) -> EmulationBudget:
+    """Return the bound of a program that cuts numbers into digits; its lemmas are added to the chain.
 
-
-def require_condition(chain: StepwiseProof, scheme: Residues, k: int) -> None:
-    """The condition under which residues say what the product is. Raises :class:`.Unbounded`."""
-    bits = scheme.slicing(k).bits
-    condition = f"2·{k}·(2^{bits} - 1)^2 < {scheme.product}, the moduli's product"
-    if not scheme.holds(k, bits):
-        most = scheme.most_bits(k)
-        raise Unbounded(f"the condition does not hold: {condition}; for K = {k} the moduli allow {most} bits")
-    chain.know(f"{condition}: the residues have one product (Chinese remainder theorem)")
-
-
-def budget(chain: StepwiseProof, emulation: Emulation, domain: Domain, k: int) -> EmulationBudget:
-    """Return the bound; its lemmas are added to the chain. Raises :class:`.Unbounded` where there is none."""
-    wide = emulation.wide
+    Raises :class:`.Unbounded` where there is none, and for a step that no rule is about, by its name.
+    """
+    wide = float_format(program.inputs["A"].format)
     if domain.low < wide.e_min or domain.high > wide.e_max:
         raise TcsmtError(f"domain {domain}: exponents must be from {wide.e_min} to {wide.e_max}")
-    slicing = emulation.slicing(k)
-    exact_in_unit(chain, emulation, k)
-    if isinstance(emulation, Residues):
-        require_condition(chain, emulation, k)
-    prove(chain, slicing)
-    # of one number alone, the row's largest exponent is its own
-    apart = domain.high - domain.low if k > 1 else 0
-    a, b = (cut_constants(slicing, apart, bits) for bits in domain.bits_in(wide))
+    if not program.reads("c"):
+        domain = replace(domain, c_zero=True)
+    elif domain.c_free and not domain.c_zero:
+        raise Unbounded("c may be of any size: its exponents must be restricted, too")
+    rules = _BudgetRules(program, domain, k)
+    shares = rules.spent()
+    rules.prove(chain)
     chain.know(_IEEE)
-    shares = _EmulationShares(emulation, domain, k, a, b).shares()
-    largest = _EmulationShares(emulation, domain, k, not_none(a.of_largest), not_none(b.of_largest)).shares()
+    largest = _BudgetRules(program, domain, k, of_largest=True).spent()
     return EmulationBudget(
         {name: loss for name, loss in shares.items() if loss}, sum(largest.values(), Fraction(0))
     )
 
 
 @dataclass(frozen=True)
-class _EmulationShares:
-    emulation: Emulation
-    domain: Domain
-    k: int
-    a: CutConstants
-    b: CutConstants
+class _Scaled:
+    """The dot product, in a format, and what each kind of step has lost of it. c: whether c was added."""
 
-    @property
-    def u(self) -> Fraction:
-        """Return what rounding to nearest loses, relative to its result."""
-        return Fraction(1, 1 << self.emulation.wide.precision)
+    shares: dict[str, Fraction]
+    format: AnyFormat
+    c: bool = False
 
-    def shares(self) -> dict[str, Fraction]:
-        a, b, emulation = self.a, self.b, self.emulation
-        shares = {"the cut": a.left + min(1 + a.left, a.whole) * b.left}
-        if isinstance(emulation, Slices):
-            shares |= self.of_slices(emulation)
-        else:
-            emulation = checked_cast(emulation, Residues)
-            shares |= self.of_residues(emulation)
-        off = sum(shares.values(), Fraction(0))
-        if not self.domain.c_zero:
-            shares["c added"] = self.u * (1 + off)
-            off += shares["c added"]
-        most = (self.largest_sum + self.largest_c) * (1 + off)
-        if most >= emulation.wide.largest_finite:
-            raise Unbounded(f"the result may overflow: it may reach {float(most):.4g}")
-        return shares
 
-    @property
-    def whole(self) -> Fraction:
-        """All products of digits together, by magnitude."""
-        return self.a.whole * self.b.whole
+class _BudgetRules(DigitRules):
+    """The rules of steps on what they lose. of_largest: relative to the largest numbers."""
 
-    def size(self, product: tuple[int, int]) -> Fraction:
-        return self.a.sizes[product[0]] * self.b.sizes[product[1]]
+    def __init__(self, program: UnitProgram, domain: Domain, k: int, *, of_largest: bool = False) -> None:
+        super().__init__(program, k, domain.high)
+        self.domain, self.of_largest = domain, of_largest
+        self.wide = float_format(program.inputs["A"].format)
+        self._kept: dict[Digits, CutConstants] = {}
 
-    def of_slices(self, scheme: Slices) -> dict[str, Fraction]:
-        kinds = {(i, j) for i in range(scheme.cut.count) for j in range(scheme.cut.count)}
-        left_out = sum((self.size(kind) for kind in sorted(kinds - {*scheme.products})), Fraction(0))
-        off = self.additions(scheme)
-        last = max(map(scheme.shift, scheme.products))
-        return {
-            "products left out": min(left_out, self.whole),
-            "additions outside": off,
-            "scaling": self.lost_below(2 * (self.domain.low + scheme.cut.above) - last),
-        }
+    def spent(self) -> dict[str, Fraction]:
+        """Return what the program's steps lose, by their kinds."""
+        found = self.result({"c": KnownNumber(Fraction(0)) if self.domain.c_zero else Addend()})
+        if not isinstance(found, _Scaled) or not (found.c or self.domain.c_zero):
+            raise Unbounded("the result is not the scaled sum of products, plus c")
+        return found.shares
 
-    def additions(self, scheme: Slices) -> Fraction:
-        """Return what the additions lose, those of equal products one after the other.
+    def cut(self, slicing: Slicing) -> None:
+        """Every cut has a bound."""
 
-        Sums are multiples of 2^-last and no larger than ``most``: while they have no more bits than the
-        format, they are exact.
+    def kept(self, x: Digits) -> CutConstants:
+        """Return what the cut of a side's numbers keeps."""
+        if x not in self._kept:
+            # of one number alone, the row's largest exponent is its own
+            apart = self.domain.high - self.domain.low if self.k > 1 else 0
+            bits = self.domain.bits_in(self.wide)["AB".index(x.side)]
+            found = cut_constants(x.slicing, apart, bits)
+            self._kept[x] = not_none(found.of_largest) if self.of_largest else found
+        return self._kept[x]
+
+    def size(self, of: tuple[Digits, Digits], factors: Factors) -> int:
+        """Return the size of a sum, in units of 2^-_PLACES, where a digit counts as it does of its
+        integer.
         """
-        wide, largest = scheme.wide, scheme.cut.largest**2
-        blocks = len(scheme.blocks(self.k))
-        off, reach, most, last = 0, Fraction(0), Fraction(0), 0
-        unit = 1 << _PLACES
-        for product in scheme.products:
-            shift = scheme.shift(product)
-            most, last = most + Fraction(self.k * largest, 1 << shift), max(last, shift)
-            reach = min(reach + self.size(product), self.whole)
-            if most > wide.largest_finite or last > wide.fraction_bits - wide.e_min:
-                raise Unbounded(f"the sum of products may have bits from 2^-{last} to {float(most):.4g}")
-            if most * (1 << last) <= 1 << wide.precision:
-                continue
-            size = -(-reach.numerator * unit // reach.denominator)
-            for _ in range(blocks):
-                off += -(-(size + off) // (1 << wide.precision))
-        return Fraction(off, unit)
+        a, b = map(self.kept, of)
+        left, right = (side.slicing.bits for side in of)
+        counts = {
+            (i, j): times * (1 << (left * (i + 1) + right * (j + 1))) for (i, j), times in factors.items()
+        }
+        size = _all_of(a, b, counts)
+        return -(-(size.numerator << _PLACES) // size.denominator)
 
-    def of_residues(self, scheme: Residues) -> dict[str, Fraction]:
-        slicing = scheme.slicing(self.k)
-        most = self.k * slicing.largest**2
-        rounded = Fraction(0) if most <= 1 << scheme.wide.precision else self.u * self.whole
-        below = self.lost_below(2 * (self.domain.low + slicing.above - slicing.bits))
-        return {"the rounding": rounded + below}
+    def rounded(self, x: DigitSum, fmt: Format) -> DigitSum:
+        """Half of the last bit is lost."""
+        off = x.off - (-(not_none(x.reach) + x.off) >> fmt.precision)
+        return replace(x, off=off, most=x.most - (-x.most >> fmt.precision))
 
-    def lost_below(self, last: int) -> Fraction:
+    def scaled(self, x: DigitSum, fmt: Format, shift: int) -> _Scaled:
+        """Return the dot product, with what is missing of it."""
+        a, b = map(self.kept, x.of)
+        above = sum(side.slicing.above for side in x.of)
+        factor, counts = Fraction(2) ** (-shift - above), list(self.counts(x, shift))
+        shares = {"the cut": a.left + min(1 + a.left, a.whole) * b.left}
+        missing = [_all_of(a, b, {at: abs(Fraction(1) - n) for at, n in part.items()}) for part in counts]
+        shares["products left out"] = max(missing)
+        off = Fraction(x.off, 1 << _PLACES) * factor
+        shares["additions outside"] = off
+        below = self.lost_below(fmt, 2 * self.domain.low - x.last - shift)
+        if x.format == fmt:
+            shares["scaling"] = below
+        else:
+            exact = x.most <= 1 << fmt.precision
+            reach = max(_all_of(a, b, part) for part in counts) + off
+            shares["the rounding"] = (0 if exact else _half_bit(fmt) * reach) + below
+        self.require_finite(fmt, shares, c=Fraction(0))
+        return _Scaled(shares, fmt)
+
+    def with_c(self, x: Any, fmt: Format) -> _Scaled:
+        """Half of the last bit is lost."""
+        if not isinstance(x, _Scaled) or x.c or x.format != fmt:
+            raise Unbounded("add: c is added once, in the format of the scaled sum")
+        off = sum(x.shares.values(), Fraction(0))
+        shares = x.shares | {"c added": _half_bit(fmt) * (1 + off)}
+        self.require_finite(fmt, shares, c=Fraction(2) ** (self.domain.high + 1))
+        return _Scaled(shares, fmt, c=True)
+
+    def require_finite(self, fmt: Format, shares: dict[str, Fraction], c: Fraction) -> None:
+        """Refuse a result that may overflow. c: at most."""
+        a, b = (2 - Fraction(2) ** (1 - bits) for bits in self.domain.bits_in(self.wide))
+        products = self.k * a * b * Fraction(2) ** (2 * self.domain.high)
+        most = (products + c) * (1 + sum(shares.values(), Fraction(0)))
+        if most >= fmt.largest_finite:
+            raise Unbounded(f"the result may overflow: it may reach {float(most):.4g}")
+
+    def lost_below(self, fmt: Format, last: int) -> Fraction:
         """Return what rounding loses where the result is subnormal: nothing of multiples of 2^last that it
         has.
         """
-        wide = self.emulation.wide
-        smallest = wide.e_min - wide.fraction_bits
-        if last >= smallest:
-            return Fraction(0)
-        return Fraction(2) ** (smallest - 1 - 2 * self.domain.low)
+        smallest = fmt.e_min - fmt.fraction_bits
+        return Fraction(0) if last >= smallest else Fraction(2) ** (smallest - 1 - 2 * self.domain.low)
 
-    @property
-    def largest_sum(self) -> Fraction:
-        """Σ |a·b| at most, or K·max|a|·max|b|."""
-        a, b = (2 - Fraction(2) ** (1 - bits) for bits in self.domain.bits_in(self.emulation.wide))
-        return self.k * a * b * Fraction(2) ** (2 * self.domain.high)
 
-    @property
-    def largest_c(self) -> Fraction:
-        return Fraction(0) if self.domain.c_zero else Fraction(2) ** (self.domain.high + 1)
+def _half_bit(fmt: Format) -> Fraction:
+    """Return what rounding to nearest loses, relative to its result."""
+    return Fraction(1, 1 << fmt.precision)
+
+
+def _all_of(a: CutConstants, b: CutConstants, counts: Factors) -> Fraction:
+    """Return the size of products of digits that count so often: no more than all of them together have."""
+    sizes = sum((times * a.sizes[i] * b.sizes[j] for (i, j), times in counts.items()), Fraction(0))
+    return min(sizes, max(counts.values(), default=Fraction(0)) * a.whole * b.whole)

@@ -35,7 +35,7 @@ def _emulation(chain: LemmaChain, about: Mapping[str, Any]) -> Conclusion:
         raise InvalidProof("not asked about")
     emulation, _ = emulation_named(about["algorithm"], row_of_model(about["unit"]))
     require_normal(about["domain"], emulation.wide)
-    spent = budget(chain, emulation, about["domain"], about["k"])
+    spent = budget(chain, emulation.program(about["k"]), about["domain"], about["k"])
     losses = {name: str(loss) for name, loss in spent.shares.items()}
     return {"limit": spent.total, "limit of largest": spent.of_largest, "losses": losses}
 

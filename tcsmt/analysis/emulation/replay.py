@@ -20,17 +20,22 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.programs.recipes.emulation.schemes import Emulation
 from tcsmt.programs.steps.digits import remainder_format, residue_digit
 from tcsmt.programs.steps.on_terms import TermRules
-from tcsmt.programs.steps.program import ProductRun, read
+from tcsmt.programs.steps.program import ProductRun, UnitProgram, read
 from tcsmt.programs.steps.slicing import Slicing
 from tcsmt.support.invariants import not_none
 
 
 def replayed(emulation: Emulation, a: Sequence[int], b: Sequence[int], c: int) -> int:
     """Return the word of c + Σ a·b: words of the wide format, all of them."""
-    width = emulation.wide.width
-    left, right = ([const(word, width) for word in side] for side in (a, b))
-    program = emulation.program(len(a))
-    return _word(read(program, ReplayRules([], QUIET), {"A": left, "B": right, "c": const(c, width)}))
+    return replayed_program(emulation.program(len(a)), a, b, c)
+
+
+def replayed_program(program: UnitProgram, a: Sequence[int], b: Sequence[int], c: int) -> int:
+    """Return the same of a program that cuts numbers into digits. a, b, c: words of its inputs."""
+    widths = {name: step.format.width for name, step in program.inputs.items()}
+    left, right = ([const(word, widths[name]) for word in side] for name, side in (("A", a), ("B", b)))
+    given = {"A": left, "B": right, "c": const(c, widths.get("c", 1))}
+    return _word(read(program, ReplayRules([], QUIET), given))
 
 
 def _word(term: Term) -> int:
@@ -84,12 +89,14 @@ class ReplayRules(TermRules):
         self, c: Term | None, *operands: Sequence[Any], unit: Model, runs: Sequence[ProductRun]
     ) -> Term:
         """Return instructions one after the other, from +0."""
-        (run,) = runs
         rows = []
         for side, fmt in enumerate((unit.a_format, unit.b_format)):
-            taken = (operands[side][at] for at in run.indices)
-            words = [_word(word if run.words is None else word[run.words[side]]) for word in taken]
-            rows.append(in_instructions(unit, np.array(words, unsigned(fmt)), fmt))
+            parts = []
+            for run in runs:
+                taken = (operands[side][at] for at in run.indices)
+                words = [_word(word if run.words is None else word[run.words[side]]) for word in taken]
+                parts.append(in_instructions(unit, np.array(words, unsigned(fmt)), fmt))
+            rows.append(np.concatenate(parts))
         return const(chained(unit, *rows), unit.d_format.width)
 
 

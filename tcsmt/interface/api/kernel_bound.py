@@ -10,6 +10,8 @@ from typing import Any
 
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.analysis.emulation.budget import budget
+from tcsmt.analysis.emulation.on_digits import cuts_digits
 from tcsmt.analysis.tolerance.domain_search import ErrorSubject, FoundError, largest_found
 from tcsmt.analysis.tolerance.relative import program_bound, relative_bound
 from tcsmt.analysis.tolerance.remembered import RememberedProof
@@ -147,12 +149,10 @@ def _asked(
     if is_program(text):
         row = resolve(text).row
         model = checked_cast(row.model, WrittenProgram)
-        return (
-            ErrorSubject.of_program(row.name, model),
-            model.k,
-            lambda: program_bound(chain, model, domain),
-            True,
-        )
+        subject = ErrorSubject.of_program(row.name, model)
+        if cuts_digits(model.program):
+            return subject, model.k, lambda: budget(chain, model.program, domain, model.k).total, True
+        return subject, model.k, lambda: program_bound(chain, model, domain), True
     name, at, length = text.rpartition("@")
     if not is_kernel(text) or not at or not length.isdecimal() or not 1 <= int(length) <= _LONGEST:
         raise TcsmtError(

@@ -35,7 +35,7 @@ def judged(seed: int) -> str:
     wide = rng.choice((0, 1)) if k == 2 else rng.choice((0, 3))
     domain = Domain(exponents=(low, low + wide), c_zero=k == 2, positive=k == 2 and rng.random() < 0.5)
     try:
-        spent = budget(StepwiseProof(SOLVING), emulation, domain, k)
+        spent = budget(StepwiseProof(SOLVING), emulation.program(k), domain, k)
     except Unbounded:
         return "no bound"
     a, b, c = everything(domain, k)
@@ -68,16 +68,16 @@ def test_a_unit_that_is_not_exact_has_no_bound() -> None:
     cut = Slicing(bits=4, count=2)
     scheme = Slices(unit=model, cut=cut, products=((0, 0),), every=128)
     with pytest.raises(Unbounded, match=r"a chain of 128 products of integers up to 15.*up to 72 it is"):
-        budget(StepwiseProof(SOLVING), scheme, Domain(exponents=(0, 0)), 1000)
+        budget(StepwiseProof(SOLVING), scheme.program(1000), Domain(exponents=(0, 0)), 1000)
 
 
 def test_residues_need_moduli_large_enough() -> None:
     scheme = Residues(unit=UNIT, moduli=(256, 255), bits=8)
     domain = Domain(exponents=(0, 0))
     with pytest.raises(Unbounded, match=r"the condition does not hold: 2·1·\(2\^8 - 1\)\^2 < 65280"):
-        budget(StepwiseProof(SOLVING), scheme, domain, 1)
+        budget(StepwiseProof(SOLVING), scheme.program(1), domain, 1)
     smaller = Residues(unit=UNIT, moduli=(256, 255), bits=7)
-    assert budget(StepwiseProof(SOLVING), smaller, domain, 2).shares
+    assert budget(StepwiseProof(SOLVING), smaller.program(2), domain, 2).shares
 
 
 @pytest.mark.long
@@ -85,7 +85,9 @@ def test_the_order_of_additions_counts() -> None:
     domain = Domain(exponents=(0, 0), c_zero=True)
     name = "ozaki1-int8,slices=5"
     first, last = (
-        budget(StepwiseProof(SOLVING), emulation_named(one, "turing")[0], domain, 1 << 16).shares
+        budget(
+            StepwiseProof(SOLVING), emulation_named(one, "turing")[0].program(1 << 16), domain, 1 << 16
+        ).shares
         for one in (name, f"{name},order=reversed")
     )
     assert first["the cut"] == last["the cut"]

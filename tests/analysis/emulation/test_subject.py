@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.analysis.emulation.subject import EmulationSubject
+from tcsmt.analysis.emulation.subject import DigitSubject
 from tcsmt.analysis.exactness.largest import exact
 from tcsmt.programs.recipes.arrays import simulate
 from tcsmt.programs.recipes.emulation.named import emulation_named
@@ -37,7 +37,7 @@ def test_tiny_emulations(seeds: range) -> None:
     proved = 0
     for seed in seeds:
         emulation = some_emulation(Random(f"exact {seed}"))
-        subject = EmulationSubject(StepwiseProof(SOLVING), emulation)
+        subject = DigitSubject(StepwiseProof(SOLVING), emulation.program, (emulation.wide,) * 3)
         for limit, k in ((1, 1), (2, 1), (1, 2), (1, 3)):
             if not subject.proved(limit, k):
                 proved += 1
@@ -55,7 +55,8 @@ def test_tiny_emulations(seeds: range) -> None:
 )
 def test_the_largest_exact_integers_are_those_of_the_scheme(name: str, k: int, most: int) -> None:
     chain = StepwiseProof(SOLVING)
-    found = exact(EmulationSubject(chain, emulation_named(name, "turing")[0]), chain, k=k)
+    emulation = emulation_named(name, "turing")[0]
+    found = exact(DigitSubject(chain, emulation.program, (emulation.wide,) * 3), chain, k=k)
     assert found.integers == most
     assert found.beyond is not None
     assert found.closed

@@ -1,6 +1,7 @@
 """Bounds of kernels on domains: what is printed, and what is refused."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -53,3 +54,42 @@ def test_a_larger_error_is_a_contradiction(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(module, "relative_bound", lambda *given: relative.relative_bound(*given) / 64)
     with pytest.raises(Contradiction, match="no error of ieee"):
         kernel_bound(KERNEL, domain=TYPE1, search=0.1)
+
+
+SLICES = """
+a_format = "f64"
+b_format = "f64"
+c_format = "f64"
+program = '''
+a, b = maximum(exponent(A), over K, nan=ignored), maximum(exponent(B), over K, nan=ignored)
+A0, A1 = digits(A, a, s8, 2, RTZ, bits=7)
+B0, B1 = digits(B, b, s8, 2, RTZ, bits=7)
+t = accumulate(chain(UNIT, A0·B0 over K, +0), +0:f64, f64, shift=14)
+for X·Y in A0·B1, A1·B0:
+    t = accumulate(chain(UNIT, X·Y over K, +0), t, f64, shift=21)
+d = add(scale(t, a, b, f64, shift=-2), c, f64)
+d = select(compare(a, less_equal, 1023:s16), d, 0x7ff8000000000000:f64)
+d = select(compare(b, less_equal, 1023:s16), d, 0x7ff8000000000000:f64)
+'''
+[units]
+UNIT = "ampere/mma.m16n8k32.s32.s8.s8.s32"
+"""
+
+
+@pytest.mark.slow
+def test_the_text_of_an_emulation_has_the_bound_and_the_integers_of_its_name(tmp_path: Path) -> None:
+    file = tmp_path / "slices.toml"
+    file.write_text(SLICES)
+    domain = tcsmt.Domain(exponents=(0, 0))
+    found = tcsmt.accuracy.bound(f"{file}@4", domain=domain, search=0.1)
+    named = tcsmt.accuracy.bound("ozaki1-int8,slices=2", "ampere", k=4, domain=domain, search=0.1)
+    assert found.proved_error == named.proved and named.proved is not None
+    integers = tcsmt.accuracy.exact(f"{file}@4", k=4, search=False).integers
+    assert integers == 127
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(SLICES.replace("shift=21", "shift=20"))
+    more = tcsmt.accuracy.bound(f"{wrong}@4", domain=domain, search=0.1).proved_error
+    assert more is not None and more > named.proved
+    wrong.write_text(SLICES.replace("scale(t, a, b", "scale(t, a, a"))
+    refused = tcsmt.accuracy.bound(f"{wrong}@4", domain=domain, search=0.1)
+    assert refused.bound is None and "scale: the largest exponents of A and of B" in refused.reason
