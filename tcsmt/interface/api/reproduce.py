@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tcsmt.interface.api.renamed import renamed
 from tcsmt.matrix_units.catalogue.digests import models_named
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
@@ -56,13 +57,14 @@ class Reproduction(Result):
         return f"of {self.paper}"
 
 
+@renamed(told="on_text")
 @ieee_floats
 def reproduce(
     paper: str,
     *,
     output: str | os.PathLike[str] | None = None,
     timeout: float = 60.0,
-    told: Callable[[str], None] = ignore,
+    on_text: Callable[[str], None] = ignore,
     say: Callable[[str], None] = ignore,
 ) -> Reproduction:
     """Run a paper's experiments again, and set our results beside the published ones.
@@ -79,8 +81,8 @@ def reproduce(
         paper: ``"valpey"``, ``"fasi"``, ``"mma-sim"``, ``"khattak"`` or ``"ootomo"``.
         output: Folder for PAPER.json and the plots; a run continues where it stopped.
         timeout: As for :class:`tcsmt.SolvingOptions`.
-        told: Takes the text as it comes.
-        say: Is told what was written and what is missing.
+        on_text: Called with each part of the text as soon as it is known.
+        say: Called with what was written and what is missing.
 
     Raises :class:`tcsmt.TcsmtError` for another name, and for a folder that cannot be written or in which
     another run of the paper is writing.
@@ -101,7 +103,7 @@ def reproduce(
             before = _before(kept, experiment.name, data["code"])
             result = experiment.run(Run(data, before, options, folder, say))
             for text in experiment.text(_keeping(experiment.name, result, len(before), data, kept)):
-                told(text)
+                on_text(text)
         data["models"] = models_named(data) | described.models()
         if folder is not None:
             path = folder / f"{name}.json"
@@ -189,12 +191,13 @@ class ParameterVariants(Result):
         return f"at {counted(len(self.points), 'point')}"
 
 
+@renamed(told="on_text")
 @ieee_floats
 def variants(
     largest: int = LENGTHS[-1],
     *,
     output: str | os.PathLike[str] | None = None,
-    told: Callable[[str], None] = ignore,
+    on_text: Callable[[str], None] = ignore,
 ) -> ParameterVariants:
     """Errors of multi-word products on two units and on every variant of one that differs in one parameter.
 
@@ -204,7 +207,7 @@ def variants(
     Args:
         largest: Largest length of the dot products: of 1000, 10000, 100000 and 1000000.
         output: JSON file; a run continues where it stopped.
-        told: Takes each line of the text as soon as it is known.
+        on_text: Called with each line of the text as soon as it is known.
 
     Raises :class:`tcsmt.TcsmtError` for a ``largest`` below 1000, and for a file that another run has, or
     that was written by something else.
@@ -227,15 +230,15 @@ def variants(
             results.append(point)
             if point not in before:
                 kept.keep(_point_key(point), {**point, "asked": asked})
-            _tell(told, _point_lines(point))
+            _tell(on_text, _point_lines(point))
         result = ParameterVariants(tuple(results), tuple(kept.records.values()))
-    _tell(told, _conclusion_lines(result.conclusions))
+    _tell(on_text, _conclusion_lines(result.conclusions))
     return result
 
 
-def _tell(told: Callable[[str], None], lines: Iterable[str]) -> None:
+def _tell(on_text: Callable[[str], None], lines: Iterable[str]) -> None:
     for line in lines:
-        told(line)
+        on_text(line)
 
 
 def _point_lines(point: Mapping[str, Any]) -> Iterator[str]:

@@ -98,7 +98,7 @@ class SplitAnalysis(Result):
         return Exit.ANSWERED if self.holds is None and "proof" not in self.record else Exit.of(self.holds)
 
 
-@renamed(try_all="enumerate")
+@renamed(try_all="enumerate", told="on_text")
 @ieee_floats
 def split(
     formats: str | Iterable[str] = (),
@@ -107,7 +107,7 @@ def split(
     enumerate: bool = False,  # noqa: A002
     output: str | os.PathLike[str] | None = None,
     options: SolvingOptions = SolvingOptions(),
-    told: Callable[[str], None] = ignore,
+    on_text: Callable[[str], None] = ignore,
     say: Callable[[str], None] = ignore,
     progress: ProgressCallback = no_progress,
 ) -> list[SplitAnalysis]:
@@ -125,8 +125,8 @@ def split(
         enumerate: Try all 2^32 inputs on two back ends (three minutes each on one core).
         output: JSON file; a run continues where it stopped.
         options: Of solvers; a proof is not confirmed where they leave it open.
-        told: Takes the text of each analysis as it comes.
-        say: Is told what is being done.
+        on_text: Called with the text of each analysis as soon as it is known.
+        say: Called with what is being done.
         progress: Of the inputs that are tried.
 
     Raises :class:`tcsmt.TcsmtError` for another format, and for a ``certificate`` without ``prove``.
@@ -157,7 +157,7 @@ def split(
                 say(f"{name}: writing the certificate")
                 certified = certify_split(solving.certificates, split)
             results.append(SplitAnalysis(data, certified))
-            told(str(results[-1]))
+            on_text(str(results[-1]))
     return results
 
 

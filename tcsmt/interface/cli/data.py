@@ -271,6 +271,6 @@ def reproduce(call: DeclaredCall, as_json: bool) -> None:
       tcsmt reproduce fasi
       tcsmt reproduce khattak --output khattak-2025
     """
-    result = call(told=partial(click.echo, err=as_json), say=partial(click.echo, err=True))
+    result = call(on_text=partial(click.echo, err=as_json), say=partial(click.echo, err=True))
     if as_json:
         click.echo(json.dumps(result.as_json(), indent=1, ensure_ascii=False))

@@ -48,6 +48,9 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[object, ...], dict[str, Any]
     "table: lengths is k": (accuracy.table, (["volta"],), {"formats": ["f16"], "lengths": [0]}, "k = 0"),
     "kernel_tree: operands is format": (tcsmt.kernel_tree, ("volta", 16), {"operands": "f23"}, "f23"),
     "split: try_all is enumerate": (accuracy.split, ("f23",), {"try_all": True}, "f23"),
+    "split: told is on_text": (accuracy.split, ("f23",), {"told": print}, "f23"),
+    "reproduce: told is on_text": (tcsmt.reproduce, ("nobody",), {"told": print}, "nobody"),
+    "variants: told is on_text": (accuracy.variants, (0,), {"told": print}, "0"),
 }
 
 

@@ -65,7 +65,7 @@ def _paper(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_paper")
 def test_text_data_and_files(tmp_path: Path) -> None:
     told, noted = list[str](), list[str]()
-    result = tcsmt.reproduce("made", output=tmp_path / "new", told=told.append, say=noted.append)
+    result = tcsmt.reproduce("made", output=tmp_path / "new", on_text=told.append, say=noted.append)
     assert "\n".join(told) == str(result) == TEXT
     assert result.data["parts"] == [1, 2] and result.data["models"] == {"a model": "its digest"}
     assert [judged["agrees"] for judged in result.conclusions] == [True, False]
@@ -115,7 +115,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 def test_the_text_comes_line_by_line(made: list[dict[str, Any]], tmp_path: Path) -> None:
     told: list[str] = []
-    found = accuracy.variants(1000, output=tmp_path / "variants.json", told=told.append)
+    found = accuracy.variants(1000, output=tmp_path / "variants.json", on_text=told.append)
     assert "\n".join(told) == str(found) and str(found).startswith("\nn = 1000, 2 words, random signs\n")
     assert len(found.points) == len(made) == 4
     last = found.conclusions[-1]

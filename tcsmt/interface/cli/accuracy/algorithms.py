@@ -250,7 +250,7 @@ def split(call: DeclaredCall, as_json: bool) -> None:
     if call["options"].certificate is not None and not call["prove"]:
         raise click.UsageError("--certificate needs --prove")
     analyses = call.with_progress(
-        lines=False, late=True, told=ignore if as_json else click.echo, say=partial(click.echo, err=True)
+        lines=False, late=True, on_text=ignore if as_json else click.echo, say=partial(click.echo, err=True)
     )
     if as_json:
         echo_json({"splits": [analysis.as_json() for analysis in analyses]})
@@ -270,7 +270,7 @@ def variants(call: DeclaredCall, as_json: bool) -> None:
     Examples:
       tcsmt accuracy variants --output variants.json
     """
-    result, output = call(told=ignore if as_json else click.echo), call["output"]
+    result, output = call(on_text=ignore if as_json else click.echo), call["output"]
     if as_json:
         show(result, as_json=True)
     if output is None:
