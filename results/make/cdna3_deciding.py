@@ -99,7 +99,7 @@ def _vector(row: Row, asks: str, words: Sequence[int], others: dict[str, int]) -
 
 
 def _one(model: Model, words: Sequence[int]) -> Words:
-    split = Operands.split([np.array([word], np.uint64) for word in words], model.k, model.scales)
+    split = model.operands([np.array([word], np.uint64) for word in words])
     return split.map(lambda part: part if isinstance(part, np.ndarray) else np.stack(part, axis=1))
 
 

@@ -51,14 +51,14 @@ def deciding(unit: str) -> list[Vector]:
     while len(found) < COUNT:
         columns = cancelling(asked.formats, ROWS, rng)
         table = np.stack([columns[name].astype(np.uint64) for name in names], axis=1)
-        rows = Operands.split(list(table.T), row.model.k, row.model.scales)
+        rows = row.model.operands(list(table.T))
         words = [run_words(one.model, _arrays(rows)) for one in (row, other)]
         for place in np.flatnonzero(words[0] != words[1]):
             start = dict(zip(names, map(int, table[place]), strict=True))
             if len(found) < COUNT and evaluate([asked.goal], start)[0]:
                 found[tuple(start.values())] = None
     listed = [np.array(words, np.uint64) for words in found]
-    rows = Operands.split(list(np.array(listed).T), row.model.k, row.model.scales)
+    rows = row.model.operands(list(np.array(listed).T))
     return from_rows(row, ["both models of tcgen05"] * len(found), _arrays(rows))
 
 

@@ -15,6 +15,7 @@ from tcsmt.language.terms import Term, total
 from tcsmt.matrix_units.arithmetic.datapath import Number, decode, multiply
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models import Trace
+from tcsmt.matrix_units.models.base import role_of
 from tcsmt.programs.steps.split import F32
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
@@ -125,7 +126,7 @@ def value(word: int, fmt: Format = F32) -> Fraction | None:
 
 def exact_dot(values: Mapping[str, int], *, absolute: bool = False, wide: Format = F32) -> Fraction:
     """c + Σ a·b of words of one format by name, in fractions, without any of the terms above."""
-    k = sum(name[0] == "a" for name in values)
+    k = sum(role_of(name).factor == 0 for name in values)
     terms = [wide.value(values["c"])]
     terms += [wide.value(values[f"a{i}"]) * wide.value(values[f"b{i}"]) for i in range(k)]
     return sum((abs(t) for t in terms), Fraction(0)) if absolute else sum(terms, Fraction(0))

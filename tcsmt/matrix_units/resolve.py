@@ -27,8 +27,8 @@ class ResolvedName:
     """The meaning of a text.
 
     text: as it was given. rows: the unit of each instruction that it can stand for, the one that is meant
-    where nothing else decides first; none for what has no model. listed: whether the text names an
-    architecture, a GPU or a processor, without an instruction.
+    where nothing else decides first; or a program; none for what has no model. listed: whether the text names
+    an architecture, a GPU or a processor, without an instruction.
     questions: how to ask what has no model.
     """
 
@@ -39,15 +39,32 @@ class ResolvedName:
 
     @property
     def row(self) -> Row:
-        """Return the unit that is meant. Raises :class:`.TcsmtError` for a side that can only be asked."""
+        """Return the unit that is meant. Raises :class:`.TcsmtError` as :attr:`units`."""
         return self.units[0]
 
     @property
     def units(self) -> list[Row]:
-        """Return ``rows``. Raises :class:`.TcsmtError` for a side that can only be asked."""
+        """Return the units. Raises :class:`.TcsmtError` for a side that can only be asked, and for a program
+        with inputs that no unit has.
+        """
+        program = self.program
+        if program.model.further_inputs:
+            name = next(iter(program.model.further_inputs))
+            raise TcsmtError(
+                f"{self.text}: input {name}: a unit takes A, B, c, and one input of scales of each side, in "
+                f"one format and for whole blocks of one length: give it a number ({name}=1), or call it c"
+            )
+        return [*self.rows]
+
+    @property
+    def program(self) -> Row:
+        """Return the unit, or the program with any inputs, for who knows them by their names.
+
+        Raises :class:`.TcsmtError` for a side that can only be asked.
+        """
         if not self.rows:
             raise TcsmtError(f"{self.text}: {self.questions}")
-        return [*self.rows]
+        return self.rows[0]
 
     @staticmethod
     def of_row(row: Row, text: str = "") -> ResolvedName:

@@ -99,7 +99,7 @@ def _padded(x: Words, model: Model) -> Words:
         width[axis] = (0, steps * each[name] - matrix.shape[axis])
         return np.ascontiguousarray(np.pad(matrix, width))
 
-    return Operands(**{name: m if name == "c" else fill(name, m) for name, m in x.named.items()})
+    return Operands.of({name: m if name == "c" else fill(name, m) for name, m in x.named.items()})
 
 
 def chain_words(model: Model, matrices: Words, seen: Progress) -> Array:
@@ -214,5 +214,5 @@ def _rows(model: Model, matrices: Words, part: slice) -> Array:
 
     for step in range(steps):
         operands = {name: pairs(name, matrix, step) for name, matrix in matrices.named.items()}
-        words = run_words(model, Operands(**operands))
+        words = run_words(model, Operands.of(operands))
     return words.reshape(m, n)

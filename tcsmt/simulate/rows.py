@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from operator import itemgetter
@@ -60,7 +60,7 @@ Words: TypeAlias = Operands[Array, Array]
 def joined_words(parts: Sequence[Words]) -> Words:
     """Return all rows, in order."""
     named = [part.named for part in parts]
-    return Operands(**{name: np.concatenate([columns[name] for columns in named]) for name in named[0]})
+    return Operands.of({name: np.concatenate([columns[name] for columns in named]) for name in named[0]})
 
 
 #: Fewer rows are not worth the wait for a compiler (measured: 0.1 s to 1 s, against 1 to 3 million
@@ -92,7 +92,7 @@ def run_words(model: Model, operands: Words) -> Array:
     Compiled with the extra ``fast``, unless the batch is small; the same bits either way.
     Raises :class:`.TcsmtError` for scales that do not fit.
     """
-    _check_scales(model, operands.scale_a, operands.scale_b)
+    _check_others(model, operands.named)
     plain = with_canonical_nan(model)
     if plain is None:
         return _run(model, operands)
@@ -110,7 +110,9 @@ def prepare(model: Model) -> None:
 
 
 def _run(model: Model, operands: Words) -> Array:
-    if jit.available() and (len(operands.c) >= WORTH_COMPILING or compiled(model)):
+    # parameters of compiled functions are called like operands: a further input may be called like anything
+    fast = jit.available() and not model.further_inputs
+    if fast and (len(operands.c) >= WORTH_COMPILING or compiled(model)):
         return kernel(model).rows(operands.parts)
     words = _program(model).run(_columns(model, operands))[0]
     return words.astype(unsigned(model.d_format), copy=False)
@@ -126,7 +128,7 @@ def run_together(
     Raises :class:`.TcsmtError` for scales that do not fit.
     """
     first = models[0]
-    _check_scales(first, operands.scale_a, operands.scale_b)
+    _check_others(first, operands.named)
     program = Program([model.trace.output for model in models])
     columns, rows = _columns(first, operands), len(operands.c)
     words = np.empty((len(models), rows), unsigned(first.d_format))
@@ -153,23 +155,28 @@ def words_of_row(operands: Words, number: int) -> tuple[int, ...]:
     return tuple(int(word) for word in operands.map(lambda words: words[number]).flat())
 
 
-def _check_scales(model: Model, scale_a: Any, scale_b: Any) -> None:
-    """Refuse scales that are missing, given where the unit has none, or of the wrong count in a row."""
-    for name, scale in (("scale_a", scale_a), ("scale_b", scale_b)):
-        if model.scale_format is None:
-            if scale is not None:
-                raise TcsmtError(f"{name} is given, but the unit has no block scales")
+def _check_others(model: Model, given: Mapping[str, Any]) -> None:
+    """Refuse scales and further inputs that are missing, given where the unit has none, or of the wrong count
+    in a row.
+    """
+    formats, counts = model.operand_formats.named, model.operand_lengths
+    for name in [name for name in dict.fromkeys([*counts, *given]) if name not in ("a", "b", "c")]:
+        values, scale = given.get(name), name in ("scale_a", "scale_b")
+        if name not in counts:
+            if values is not None:
+                what = "no block scales" if scale else f"inputs {', '.join(model.operand_formats.named)}"
+                raise TcsmtError(f"{name} is given, but the unit has {what}")
             continue
-        wanted = f"{model.scales} {model.scale_format.name} scales in each row"
-        if scale is None:
+        wanted = f"{counts[name]} {formats[name].name} {'scales' if scale else 'words'} in each row"
+        if values is None:
             raise TcsmtError(f"{name} is missing: the unit takes {wanted}")
-        if np.ndim(scale) == 0 or np.shape(scale)[-1] != model.scales:
-            raise TcsmtError(f"{name} has shape {np.shape(scale)}: the unit takes {wanted}")
+        if np.ndim(values) == 0 or np.shape(values)[-1] != counts[name]:
+            raise TcsmtError(f"{name} has shape {np.shape(values)}: the unit takes {wanted}")
 
 
 def _words(fmt: AnyFormat, values: Any, name: str, operands: str | None) -> Array:
-    """Return the words of values; scales are never rounded."""
-    if name.startswith("scale"):
+    """Return the words of values; scales and further inputs are never rounded."""
+    if name not in ("a", "b", "c"):
         return to_words(fmt, values, name)
     return operand_words(fmt, values, name, operands)
 
@@ -183,28 +190,33 @@ def simulate(
     scale_b: Any = None,
     *,
     operands: str | None = None,
+    further: Mapping[str, Any] | None = None,
 ) -> Array:
     """Return the unit's result for every row: an array of the output format's dtype.
 
     a, b: shape (..., k); c: shape (...); scale_a, scale_b, for units with block scales: shape
-    (..., model.scales); leading dimensions broadcast. Each is an array of its format's dtype
+    (..., model.scales); further: a program's other inputs by name, shape (..., words), or (...) of one word;
+    leading dimensions broadcast. Each is an array of its format's dtype
     (float16, float32, float64, ml_dtypes), of unsigned words, or of values of another floating-point
     dtype that the format holds exactly. Exact for every bit pattern. operands: how a, b and c are rounded
     that it does not (:data:`.OPERAND_RULES`).
     Raises :class:`.TcsmtError` for shapes and values that do not fit.
     """
-    arrays = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b}
+    arrays = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b, **(further or {})}
+    formats = model.operand_formats.named
     words = {
         name: _words(fmt, arrays[name], name, operands)
-        for name, fmt in model.operand_formats.named.items()
-        if not (name.startswith("scale") and arrays[name] is None)
+        for name, fmt in formats.items()
+        if name in ("a", "b", "c") or arrays.get(name) is not None
     }
+    single = [name for name, count in model.word_counts.items() if count is None and name != "c"]
+    words |= {name: words[name][..., None] for name in single if name in words}
     for name in "ab":
         if words[name].ndim == 0 or words[name].shape[-1] != model.k:
             raise TcsmtError(
                 f"{name} has shape {words[name].shape}: the last dimension must be k = {model.k}"
             )
-    _check_scales(model, words.get("scale_a", scale_a), words.get("scale_b", scale_b))
+    _check_others(model, arrays | words)
     leading = {name: w.shape if name == "c" else w.shape[:-1] for name, w in words.items()}
     try:
         shape = np.broadcast_shapes(*leading.values())
@@ -218,4 +230,4 @@ def simulate(
         )
         for name, w in words.items()
     }
-    return from_words(model.d_format, run_words(model, Operands(**flat))).reshape(shape)
+    return from_words(model.d_format, run_words(model, Operands.of(flat))).reshape(shape)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 #: Nouns that end so have a plural in -es; those in -is lose that.
 _HISSES = ("s", "x", "ch", "sh")
-_COUNTED = re.compile(r"([a-z]*)(-?\d+)")
+_COUNTED = re.compile(r"([a-z]*|\w+\[)(-?\d+)(\]?)")
 
 
 def agreeing(number: int, one: str, several: str = "") -> str:
@@ -51,8 +51,8 @@ def quotation(text: str) -> str:
 def ranges(names: Iterable[str]) -> list[str]:
     """Return the names in order, three or more that count up as one range.
 
-    >>> ranges(["a1", "a2", "a3", "b0", "b1", "c"])
-    ['a1..a3', 'b0', 'b1', 'c']
+    >>> ranges(["a1", "a2", "a3", "b0", "b1", "c", "s[8]", "s[9]", "s[10]"])
+    ['a1..a3', 'b0', 'b1', 'c', 's[8]..s[10]']
     """
     runs: list[list[str]] = []
     for name in names:
@@ -65,4 +65,4 @@ def ranges(names: Iterable[str]) -> list[str]:
 
 def _next(name: str) -> str | None:
     counted = _COUNTED.fullmatch(name)
-    return f"{counted[1]}{int(counted[2]) + 1}" if counted else None
+    return f"{counted[1]}{int(counted[2]) + 1}{counted[3]}" if counted else None

@@ -22,6 +22,7 @@ from tcsmt.language.run.exhaust import ExhaustiveEvaluator
 from tcsmt.language.terms import FALSE, Term, const, substitute, var
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.models.base import role_of
 from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
@@ -84,7 +85,7 @@ class InputSpace:
         names = [f"{side}{lane}" for side in "ab" for lane in range(self.k)]
         places, end = {}, 0
         for name in [*names, *(() if self.domain.c_zero else ("c",))][::-1]:
-            signs = name[0] != "a" and not self.domain.positive
+            signs = role_of(name).factor != 0 and not self.domain.positive
             places[name] = (end, signs + self._exponent_bits + self._fraction_bits(name))
             end += places[name][1]
         object.__setattr__(self, "places", places)
@@ -96,8 +97,8 @@ class InputSpace:
         return (self.domain.high - self.domain.low + 1).bit_length()
 
     def _fraction_bits(self, name: str) -> int:
-        kept = dict(zip("abc", (*self.domain.bits_in(self.wide), self.wide.precision), strict=True))
-        return kept[name[0]] - 1
+        factor = role_of(name).factor
+        return (self.wide.precision if factor is None else self.domain.bits_in(self.wide)[factor]) - 1
 
     @cached_property
     def words(self) -> dict[str, Term]:

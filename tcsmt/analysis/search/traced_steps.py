@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tcsmt.matrix_units.arithmetic.conversion import QUIET
-from tcsmt.matrix_units.models import Operands, Stage
+from tcsmt.matrix_units.models import Stage
 from tcsmt.matrix_units.models.stages import OperandPlace
 from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.programs.steps.model import ProgramModel
@@ -20,7 +20,7 @@ def trace_steps(model: Algorithm | ProgramModel, values: Mapping[str, int]) -> l
 
     The words of a lane stand beside each other. What is zero and loses nothing is left out.
     """
-    given: Any = Operands.split([values[name] for name in model.input_names], model.k, model.scales)
+    given: Any = model.operands([values[name] for name in model.input_names])
     if isinstance(model, ProgramModel):
         steps = trace(model.program, model.words(given), model.nans)
     else:

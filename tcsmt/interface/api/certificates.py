@@ -21,6 +21,7 @@ from tcsmt.interface.api.units import UnitLike
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.digests import nearest_variant, rows_of_function
+from tcsmt.matrix_units.models.base import role_of
 from tcsmt.prove.certificates.checker import Checked, check_statement
 from tcsmt.prove.certificates.files import record_of
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
@@ -168,7 +169,7 @@ class Expected:
         if isinstance(about, TheoremStatement) or about.domain is None:
             return "it does not say that two outputs are the same"
         try:
-            question = self._question(sum(name[0] == "a" for name in about.formats))
+            question = self._question(sum(role_of(name).factor == 0 for name in about.formats))
         except TcsmtError as error:
             return str(error)
         if dict(question.formats) != dict(about.formats):

@@ -123,7 +123,7 @@ def rows_compared(left: UnitLike, right: UnitLike, options: DesignFiles | None =
         raise TcsmtError(
             f"{left} and {right}: the options of a design need a file of one: .sv, .v, .btor2 or .c"
         )
-    rows = [None if design else side_of(unit).row for unit, design in zip(units, designs, strict=True)]
+    rows = [None if design else side_of(unit).program for unit, design in zip(units, designs, strict=True)]
     like = next((row.model for row in rows if row is not None), None)
     left_row, right_row = (
         design_side(path, options, like).row if row is None else row

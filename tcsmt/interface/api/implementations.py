@@ -273,7 +273,7 @@ def _by_lines(model: Model, command: Command) -> Implementation:
     """A program that is asked row by row."""
 
     def run(words: Words) -> Array:
-        rows = (Operands.split(words_of_row(words, n), model.k, 0) for n in range(len(words.c)))
+        rows = (model.operands(words_of_row(words, n)) for n in range(len(words.c)))
         return np.array([command(row.a, row.b, row.c) for row in rows], unsigned(model.d_format))
 
     return run

@@ -145,14 +145,14 @@ def explain(
     volta/mma.m8n8k4.f32.f16.f16.f32
     ...
     """
-    left = side_of(unit).row
+    left = side_of(unit).program
     if isinstance(vector, os.PathLike):
         values = _row_of_file(Path(vector), row or 0, left.model, rounded)
     elif row is None:
         values = vector_words(vector, left.model, rounded)
     else:
         raise TcsmtError("row chooses a row of a file, and the vector is none; give a Path")
-    right = None if against is None else side_of(against).row
+    right = None if against is None else side_of(against).program
     return Explanation(sheet_of(left, right, values), view_of(left, right, values))
 
 

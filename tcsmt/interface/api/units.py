@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -75,6 +75,7 @@ class Unit(Result):
         scale_a: Any = None,
         scale_b: Any = None,
         operands: str | None = None,
+        further: Mapping[str, Any] | None = None,
     ) -> Any:
         """One dot product and addition, c + Σ a·b, for every row, bit for bit as the model says.
 
@@ -89,6 +90,9 @@ class Unit(Result):
         ``nearest-even`` or ``nearest-away``. Without it they are refused: cuBLAS rounds FP32 operands of a
         TF32 product to nearest even, and the unit itself truncates what is not rounded. Scales must be exact.
 
+        further: the other inputs of a program in a file, by their names: shape (..., words), or (...) of an
+        input of one word; exact.
+
         >>> import numpy as np, tcsmt
         >>> tf32 = tcsmt.unit("a100/m16n8k4.f32.tf32")
         >>> a, ones = np.full(4, 1 + 3 * 2**-12, np.float32), np.ones(4, np.float32)
@@ -100,11 +104,12 @@ class Unit(Result):
         :class:`tcsmt.TcsmtError` for shapes and values that do not fit, arrays of several libraries, and
         tensors that require a gradient.
         """
-        inputs = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b}
+        inputs = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b, **(further or {})}
         arrays = {name: as_numpy(values, name) for name, values in inputs.items()}
+        more = {name: arrays.pop(name) for name in further or {}}
         library = library_of(inputs)
         library.check(self.model.d_format)
-        return library.array(simulate(self.model, **arrays, operands=operands))
+        return library.array(simulate(self.model, **arrays, operands=operands, further=more))
 
     @property
     def model(self) -> Model:
@@ -241,7 +246,7 @@ def unit(name: UnitLike) -> Unit:
     >>> tcsmt.unit("h100/mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
     <Unit hopper/mma.m16n8k16.f32.f16.f16.f32>
     """
-    return Unit(side_of(name).row)
+    return Unit(side_of(name).program)
 
 
 @ieee_floats

@@ -27,6 +27,7 @@ from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, decimal_text, float_format
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Model, Stage
+from tcsmt.matrix_units.models.base import role_of
 from tcsmt.matrix_units.models.stages import Kind, where_text
 from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.programs.steps.model import ProgramModel
@@ -264,7 +265,7 @@ class _Drawing:
     def _label(self, x: Number | Fixed) -> str:
         """``a3·b3`` for a product, the input's name for an input, else the stage's; "" for a constant."""
         names = [name for name, _ in self._input_formats(x)]
-        factors = [name for name in names if not name.startswith("s")]
+        factors = [name for name in names if not role_of(name).scale]
         if len(factors) <= 2:
             return "·".join(factors)
         if id(x) in self.stages:
@@ -367,6 +368,8 @@ class _Drawing:
         fmt, word = self.model.d_format, self.known[self.model.trace.stages[-1].term]
         yield Note(f"{fmt.hex(word)}: {fmt.fields_text(word)}", "result")
         yield Note(_text(fmt, word), "value")
+        if self.model.further_inputs:  # what the result should be, c + Σ a·b does not say
+            return
         exact = exact_sum(self.model, self.values)
         if exact is None:
             yield Note(self._special_inputs(), "special")

@@ -27,6 +27,7 @@ import numpy as np
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.arithmetic.words import to_word, unsigned
 from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.matrix_units.models.base import role_of
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.text import one_line
 
@@ -69,7 +70,7 @@ def _told(rounded: Callable[[str], None], name: str, message: str) -> None:
 
 def neutral(name: str, fmt: AnyFormat) -> int:
     """Return what an input that is not named holds: 0, or 1 where it is a block scale."""
-    return fmt.word(Fraction(1)) if name.startswith("s") else 0
+    return fmt.word(Fraction(1)) if role_of(name).scale else 0
 
 
 # --- Files of hexadecimal words ------------------------------------------------------------------

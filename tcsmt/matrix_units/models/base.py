@@ -5,13 +5,14 @@ A model declares its parameters: what each one is, and the values that it may ha
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache, cached_property, partial
 from itertools import islice
 from numbers import Integral
-from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
 from tcsmt.language.graphs.digest import digest_of_graph, digest_of_texts
 from tcsmt.language.terms import Term, var
@@ -112,6 +113,35 @@ def lane_count(*, default: Any = MISSING) -> Any:
     return field(default=default, metadata={"unit": "lanes"})
 
 
+class InputRole(NamedTuple):
+    """The role of an input word: its operand (``scale_b``; "": a further input), its lane, which factor it is
+    (0: of a, 1: of b), and whether it is a block scale.
+    """
+
+    operand: str = ""
+    lane: int | None = None
+    factor: int | None = None
+    scale: bool = False
+
+
+@cache
+def role_of(name: str) -> InputRole:
+    """Return the role of the input word of this name. No further input has a word of an operand's names."""
+    match = re.fullmatch(r"(s(?=.[0-9])|)(a|b)([0-9]*)", name)
+    if match is None:
+        return InputRole("c" if name == "c" else "")
+    scale, side, lane = bool(match[1]), match[2], int(match[3]) if match[3] else None
+    return InputRole("scale_" * scale + side, lane, None if scale else "ab".index(side), scale)
+
+
+def word_names(operand: str, count: int | None) -> list[str]:
+    """Return the names of an operand's words, or of a further input's; count: None where it is one word."""
+    if count is None:
+        return [operand]
+    name = {"a": "a{}", "b": "b{}", "scale_a": "sa{}", "scale_b": "sb{}"}.get(operand, operand + "[{}]")
+    return [name.format(lane) for lane in range(count)]
+
+
 Lanes_co = TypeVar("Lanes_co", covariant=True)
 One_co = TypeVar("One_co", covariant=True)
 Word = TypeVar("Word")
@@ -123,6 +153,7 @@ class Operands(Generic[Lanes_co, One_co]):
 
     They may be terms, integers or text (a, b and the scales are sequences of them, c is one), or arrays of
     words for many rows: a and b of shape (rows, k), c of shape (rows,), scales of shape (rows, scales).
+    further: words of inputs beside these, by name; as a's, also where an input has one word.
     The fields' order is that of :attr:`.Model.input_names`, of files' columns and of compiled kernels.
     """
 
@@ -131,24 +162,34 @@ class Operands(Generic[Lanes_co, One_co]):
     c: One_co
     scale_a: Lanes_co | None = None
     scale_b: Lanes_co | None = None
+    further: Mapping[str, Lanes_co] = field(default_factory=dict, hash=False, kw_only=True)
 
     @classmethod
-    def split(cls, words: Sequence[Word], k: int, scales: int) -> Operands[tuple[Word, ...], Word]:
-        """Split all inputs in order: k of a, k of b, c, and so many scales of a and of b.
+    def of(cls, parts: Mapping[str, Any]) -> Operands[Any, Any]:
+        """Return the operands of parts by name, as :attr:`named` gives them."""
+        own = {name: parts[name] for name in ("a", "b", "c", "scale_a", "scale_b") if name in parts}
+        return Operands(**own, further={name: part for name, part in parts.items() if name not in own})
+
+    @classmethod
+    def split(
+        cls, words: Sequence[Word], counts: Mapping[str, int | None]
+    ) -> Operands[tuple[Word, ...], Word]:
+        """Split all inputs in order. counts: :attr:`.Model.word_counts`.
 
         Raises ValueError for another number of words.
         """
-        if len(words) != 2 * k + 1 + 2 * scales:
-            raise ValueError(f"{len(words)} words for k = {k} and {scales} scales of each side")
+        needed = sum(count or 1 for count in counts.values())
+        if len(words) != needed:
+            raise ValueError(f"{len(words)} words for k = {counts['a']}, which takes {needed}")
         rest = iter(words)
-        a, b, c = tuple(islice(rest, k)), tuple(islice(rest, k)), next(rest)
-        return Operands(a, b, c, tuple(islice(rest, scales)) or None, tuple(rest) or None)
+        parts: dict[str, Any] = {name: tuple(islice(rest, count or 1)) for name, count in counts.items()}
+        return Operands.of(parts | {"c": parts["c"][0]})
 
     @property
     def named(self) -> dict[str, Any]:
         """Return each part that is there by its field's name, in order."""
         parts = {"a": self.a, "b": self.b, "c": self.c, "scale_a": self.scale_a, "scale_b": self.scale_b}
-        return {name: part for name, part in parts.items() if part is not None}
+        return {name: part for name, part in parts.items() if part is not None} | dict(self.further)
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -157,7 +198,7 @@ class Operands(Generic[Lanes_co, One_co]):
 
     def map(self, change: Callable[[Any], Any]) -> Operands[Any, Any]:
         """Return the operands with every part that is there changed."""
-        return Operands(**{name: change(part) for name, part in self.named.items()})
+        return Operands.of({name: change(part) for name, part in self.named.items()})
 
     def flat(self: Operands[Sequence[Word], Word]) -> tuple[Word, ...]:
         """Return all inputs of one row in order, what :meth:`split` splits."""
@@ -302,12 +343,14 @@ class Model(Parameters, ABC):
 
         words: as many as there are inputs: terms, integers, or arrays of one shape.
         """
-        return Operands.split(words, self.k, self.scales)
+        return Operands.split(words, self.word_counts)
 
     @property
     def operand_formats(self) -> Operands[AnyFormat, AnyFormat]:
         """Return the format of each operand."""
-        return Operands(self.a_format, self.b_format, self.c_format, self.scale_format, self.scale_format)
+        further = {name: fmt for name, (fmt, _) in self.further_inputs.items()}
+        scale = self.scale_format
+        return Operands(self.a_format, self.b_format, self.c_format, scale, scale, further=further)
 
     @cached_property
     def digest(self) -> str:
@@ -329,25 +372,32 @@ class Model(Parameters, ABC):
         return 0
 
     @property
-    def operand_lengths(self) -> dict[str, int]:
-        """Return how many words there are in a row of each operand but c, which is one."""
+    def further_inputs(self) -> Mapping[str, tuple[AnyFormat, int | None]]:
+        """Return the format of each input beside these, by name, and its words' number (None: it is one)."""
+        return {}
+
+    @property
+    def word_counts(self) -> dict[str, int | None]:
+        """Return how many words there are in a row of each operand; None: it is one word, without a lane."""
         scales = {"scale_a": self.scales, "scale_b": self.scales} if self.scales else {}
-        return {"a": self.k, "b": self.k} | scales
+        further = {name: count for name, (_, count) in self.further_inputs.items()}
+        return {"a": self.k, "b": self.k, "c": None} | scales | further
+
+    @property
+    def operand_lengths(self) -> dict[str, int]:
+        """Return the same of each operand but c."""
+        return {name: count or 1 for name, count in self.word_counts.items() if name != "c"}
 
     @property
     def input_names(self) -> list[str]:
-        """Return the names of the input variables: a0..., b0..., c, then scales sa0..., sb0..."""
+        """Return the names of the input variables: a0..., b0..., c, scales sa0..., sb0..., further ones."""
         return list(self.input_formats)
 
     @cached_property
     def input_formats(self) -> dict[str, AnyFormat]:
         """Return the format of each input variable, by name."""
-        named: dict[str, AnyFormat] = {}
-        for name, fmt in self.operand_formats.named.items():
-            short = name.replace("scale_", "s")
-            numbers: Iterable[object] = ("",) if name == "c" else range(self.operand_lengths[name])
-            named |= {f"{short}{number}": fmt for number in numbers}
-        return named
+        formats, counts = self.operand_formats.named.items(), self.word_counts
+        return {name: fmt for operand, fmt in formats for name in word_names(operand, counts[operand])}
 
     def as_json(self) -> dict[str, Any]:
         """Return the parameters as plain values, the kind first."""

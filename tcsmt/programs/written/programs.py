@@ -18,7 +18,7 @@ alternatives of its freedoms before it: ``FILE.toml,contraction=1@64``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, cached_property
@@ -29,7 +29,7 @@ from tcsmt.matrix_units.arithmetic.conversion import UNKNOWN, NanWords
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, float_format, format_named
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.models import Model
-from tcsmt.matrix_units.models.base import Terms
+from tcsmt.matrix_units.models.base import Terms, role_of
 from tcsmt.programs.kernels.units import ieee_rows
 from tcsmt.programs.steps.digest import digest
 from tcsmt.programs.steps.model import UNKNOWN_NANS, ProgramModel
@@ -55,6 +55,7 @@ class WrittenProgram(ProgramModel):
     """A program that was written down, at one K.
 
     identity: the digest of its steps, by which two are the same. nans: of operations outside of the units.
+    tile: its members.
     """
 
     kind: ClassVar[str] = "program"
@@ -62,6 +63,7 @@ class WrittenProgram(ProgramModel):
     identity: str
     steps: UnitProgram = field(compare=False)
     nan: NanWords = UNKNOWN
+    tile: int = 0
 
     def validate(self) -> None:
         """Refuse chains that a unit cannot make."""
@@ -70,11 +72,36 @@ class WrittenProgram(ProgramModel):
             count = sum(-(-len(run.indices) // unit.k) for run in chain.how["runs"])
             check_chain(unit, count * unit.k)
 
+    def require_unit(self) -> None:
+        """Refuse what a unit does not give or take. Raises :class:`.TcsmtError`, which names the input."""
+        axes = self.steps.result.axes
+        if axes not in ("", "a", "b"):
+            raise TcsmtError(f"the result has a word for each of {axes}: a unit gives one: d = y[0]")
+        for name, (_, count) in self.further_inputs.items():
+            if role_of(name).operand or name in ("scale_a", "scale_b"):
+                raise TcsmtError(f"input {name}: a unit's words are called so: {name}=NAME renames it")
+            if count == 0:
+                raise TcsmtError(f"input {name}: there is no tile")
+
     @cached_property
     def scale_inputs(self) -> tuple[ProgramStep, ...]:
-        """Return the inputs of a row and of a column, which stand where a unit's block scales do."""
-        found = [step for step in self.steps.inputs.values() if _SCALES.fullmatch(step.axes)]
-        return tuple(sorted(found, key=lambda step: step.axes.upper()))
+        """Return the inputs of a row and of a column that stand where a unit's block scales do.
+
+        There are none where the program has other inputs than such a pair: then each has its own name.
+        """
+        found = sorted(self._others.values(), key=lambda step: step.axes.upper())
+        if [step.axes[:1].upper() for step in found] != ["A", "B"]:
+            return ()
+        of_a, of_b = found
+        alike = of_a.format == of_b.format and of_a.axes.lower()[1:] == of_b.axes.lower()[1:]
+        every = int(of_a.axes.partition("/")[2] or self.k)
+        blocks = self.k % every == 0 and (every < self.k or "/" not in of_a.axes)
+        return (of_a, of_b) if alike and blocks else ()
+
+    @property
+    def _others(self) -> dict[str, ProgramStep]:
+        """Return the inputs beside A, B and c, by name."""
+        return {name: step for name, step in self.steps.inputs.items() if name not in ("A", "B", "c")}
 
     @property
     def scale_format(self) -> Format | None:
@@ -84,47 +111,37 @@ class WrittenProgram(ProgramModel):
     @property
     def scales(self) -> int:
         """Return how many of them a row has, and a column."""
-        return _count(self.scale_inputs[0].axes, self.k) if self.scale_inputs else 0
+        return (self._count(self.scale_inputs[0].axes) or 1) if self.scale_inputs else 0
+
+    @cached_property
+    def further_inputs(self) -> Mapping[str, tuple[AnyFormat, int | None]]:
+        """Return the inputs beside A, B, c and those."""
+        if self.scale_inputs:
+            return {}
+        return {name: (step.format, self._count(step.axes)) for name, step in self._others.items()}
+
+    def _count(self, axes: str) -> int | None:
+        """Return how many words an input of such axes has; None where it is one."""
+        if axes in ("", "a", "b"):
+            return None
+        if axes.startswith("t"):
+            return self.tile if axes == "t" else self.tile * self.k
+        return -(-self.k // int(axes.partition("/")[2] or 1))
 
     def words(self, x: Terms) -> dict[str, Any]:
         """Return what the program's inputs are of a row's words."""
         given = super().words(x)
         for step, words in zip(self.scale_inputs, (x.scale_a, x.scale_b), strict=False):
             given[step.how["name"]] = words if "/" in step.axes else not_none(words)[0]
+        for name, words in x.further.items():
+            axes = self._others[name].axes
+            if self._count(axes) is None:
+                given[name] = words[0]
+            elif axes in ("tB", "tK"):  # of each member, its words along K
+                given[name] = [words[at : at + self.k] for at in range(0, len(words), self.k)]
+            else:
+                given[name] = words
         return given
-
-    def require_unit(self) -> None:
-        """Refuse what a unit cannot be asked: it takes a row, a column, c, and scales of both.
-
-        Raises :class:`.TcsmtError`, which names the input.
-        """
-        if self.steps.result.axes not in ("", "a", "b"):
-            raise TcsmtError(
-                f"the result has a word for each of {self.steps.result.axes}: a unit gives one: d = y[0]"
-            )
-        used = self.scale_inputs
-        other = [
-            step.how["name"] for step in self.steps.inputs.values()
-            if step not in used and step.how["name"] not in ("A", "B", "c")
-        ]  # fmt: skip
-        if other:
-            raise TcsmtError(
-                f"input {other[0]}: a unit takes A, B, c, and one input of scales of each side: give it a "
-                f"number ({other[0]}=1), or call it c"
-            )
-        if not used:
-            return
-        sides = [step.axes[0].upper() for step in used]
-        counts = {_count(step.axes, self.k) for step in used}
-        if sides != ["A", "B"] or len(counts) != 1 or used[0].format != used[1].format:
-            told = ", ".join(f"{step.how['name']}: {step.format.name} {step.axes}" for step in used)
-            raise TcsmtError(
-                f"{told}: as a unit a program has one input of scales of A and one of B, in one format and "
-                "for blocks of one length"
-            )
-        (count,) = counts
-        if self.k % count or (count > 1 and self.k // count != int(used[0].axes.partition("/")[2])):
-            raise TcsmtError(f"K = {self.k}: as a unit with scales it must be made of whole blocks")
 
     @property
     def program(self) -> UnitProgram:
@@ -139,16 +156,10 @@ class WrittenProgram(ProgramModel):
     def as_json(self) -> dict[str, Any]:
         """Return what identifies it as plain values."""
         formats = {name: getattr(self, name).name for name in (*_FORMATS, "d_format")}
-        return {"kind": self.kind, "steps": self.identity, "nan": str(self.nan), **formats, "k": self.k}
-
-
-#: Axes of what stands where a unit's block scales do.
-_SCALES = re.compile(r"[AB]/\d+|[ab]")
-
-
-def _count(axes: str, k: int) -> int:
-    """Return how many words of such axes a row or a column has."""
-    return -(-k // int(axes.partition("/")[2] or k))
+        data = {"kind": self.kind, "steps": self.identity, "nan": str(self.nan), **formats, "k": self.k}
+        further = {name: self._others[name] for name in self.further_inputs}
+        inputs = {name: f"{step.format.name} {step.axes}".strip() for name, step in further.items()}
+        return data | ({"inputs": inputs} if inputs else {})
 
 
 def is_compiled(text: str) -> bool:
@@ -225,8 +236,9 @@ class _File(TomlFile):
         )  # fmt: skip
         nan = NanWords.named(self.text("nan")) if "nan" in self.given else UNKNOWN
         model = WrittenProgram(
-            **formats, d_format=steps.result.format, k=k, identity=digest(steps), steps=steps, nan=nan
-        )
+            **formats, d_format=steps.result.format, k=k, identity=digest(steps), steps=steps, nan=nan,
+            tile=tile,
+        )  # fmt: skip
         year = datetime.fromtimestamp(self.path.stat().st_mtime, UTC).year
         title = self.text("title") if "title" in self.given else "a program"
         note = self.text("note") if "note" in self.given else title

@@ -24,7 +24,7 @@ from typing import Any
 from tcsmt.language.terms import TRUE, Term, all_of, var, variables
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.models import Model, Operands, Trace
-from tcsmt.matrix_units.models.base import Call, Terms
+from tcsmt.matrix_units.models.base import Call, Terms, role_of, word_names
 from tcsmt.prove.certificates.encoding import TermReader
 from tcsmt.prove.certificates.parts import with_keys
 from tcsmt.prove.statements.domain import Domain
@@ -147,15 +147,13 @@ def _numbered(calls: Sequence[Call], number: object) -> Call:
 
 def input_words(formats: Mapping[str, AnyFormat]) -> Terms:
     """Return the inputs by their names, which are those of a model and in their order: domains go by both."""
-    lanes, scales = (sum(name.startswith(start) for name in formats) for start in ("a", "sa"))
-    rows = {"a": lanes, "b": lanes, "c": None, "sa": scales, "sb": scales}
-    names: list[str] = []
-    for row, count in rows.items():
-        lanes_of: Iterable[object] = ("",) if count is None else range(count)
-        names += [f"{row}{lane}" for lane in lanes_of]
+    operands = [role_of(name).operand for name in formats]
+    lanes, scales = operands.count("a"), operands.count("scale_a")
+    counts = {"a": lanes, "b": lanes, "c": None} | ({"scale_a": scales, "scale_b": scales} if scales else {})
+    names = [name for operand, count in counts.items() for name in word_names(operand, count)]
     if list(formats) != names:
         raise Malformed(f"the inputs are {', '.join(formats):.200}, and not {', '.join(names):.200}")
-    return Operands.split([var(name, fmt.width) for name, fmt in formats.items()], lanes, scales)
+    return Operands.split([var(name, fmt.width) for name, fmt in formats.items()], counts)
 
 
 def domain_of(record: Mapping[str, Any]) -> Domain:

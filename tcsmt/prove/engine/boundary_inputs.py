@@ -14,8 +14,10 @@ import numpy as np
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.matrix_units.arithmetic.boundary_words import FractionKind, from_fields, mixed_fractions
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, float_format
+from tcsmt.matrix_units.models.base import role_of
 from tcsmt.prove.engine.witnesses import cost, shorten
 from tcsmt.prove.statements.question import Question
+from tcsmt.support.invariants import not_none
 
 _ROWS = 4096
 _BATCHES = 4
@@ -56,8 +58,7 @@ def search(question: Question) -> dict[str, int] | None:
 
 def rows(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Return words of each input, by name: arrays (count,) of :func:`.storage`'s dtype for its width."""
-    lanes = [name for name in formats if name[1:].isdigit()]
-    k = len(lanes) // 2 or 1
+    k = sum(role_of(name).factor == 0 for name in formats) or 1
     nonzero = np.minimum(rng.choice([1, 2, 3, 4, k, k], count), k)  # non-zero lanes
     shift = rng.integers(0, k, count) * rng.integers(0, 2, count)  # where they start
     centre = rng.random(count)  # of exponents, in their range
@@ -66,6 +67,7 @@ def rows(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator)
     unsigned = rng.random(count) < 0.4
     alike = rng.random(count) < 0.3
     columns: dict[str, np.ndarray] = {}
+    firsts: dict[int, np.ndarray] = {}  # words of the first lane of a and of b
     middles: dict[Format, np.ndarray] = {}
     for name, fmt in formats.items():
         if isinstance(fmt, IntegerFormat):
@@ -75,13 +77,10 @@ def rows(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator)
             if fmt not in middles:
                 middles[fmt] = _middle(fmt, centre)
             words = _words(fmt, count, rng, middles[fmt], spread, unsigned)
-        if name[1:].isdigit() and name[0] in "ab":
-            lane = int(name[1:])
-            if lane and f"{name[0]}0" in columns:
-                first = columns[f"{name[0]}first"]
-                words = np.where(alike, first, words)
-            else:
-                columns[f"{name[0]}first"] = words
+        role = role_of(name)
+        if role.factor is not None:
+            lane, first = not_none(role.lane), firsts.setdefault(role.factor, words)
+            words = np.where(alike, first, words)
             words = np.where((lane - shift) % k < nonzero, words, 0)
         elif name == "c":
             words = np.where(rng.random(count) < 0.25, 0, words)
@@ -153,23 +152,25 @@ def cancelling(
     first block's scales a third is large, a third anything, and a third so small that results are subnormal.
     No rows where there is one block, or none. Arrays are (count,), as of :func:`rows`.
     """
-    blocks = len([name for name in formats if name[:2] == "sa" and name[2:].isdigit()])
+    roles = {name: role_of(name) for name in formats}
+    blocks = sum(role.operand == "scale_a" for role in roles.values())
     if blocks < 2:
         return _columns(formats, [])
-    k = len([name for name in formats if name[0] == "a" and name[1:].isdigit()])
+    k = sum(role.factor == 0 for role in roles.values())
     size = k // blocks
     chosen_block = rng.integers(0, blocks, count)
     first = chosen_block * size + rng.integers(0, max(size, 1), count)
     second = chosen_block * size + (first + rng.integers(1, max(size, 2), count)) % max(size, 1)
-    factors = {side: rng.integers(1, 1 << formats[f"{side}0"].width, count) for side in "ab"}
+    factors = [rng.integers(1, 1 << formats[name].width, count) for name in ("a0", "b0")]
     share = rng.choice([0.05, 0.25, 1], count)
     alone = rng.random(count) < 0.5
     centre, where = rng.random(count), rng.integers(0, 3, count)
     columns: dict[str, np.ndarray] = {}
     for name, fmt in formats.items():
+        role = roles[name]
         if name == "c":
             words = np.where(rng.random(count) < 0.5, 0, rng.integers(0, 1 << fmt.width, count))
-        elif name[:2] in ("sa", "sb") and name[2:].isdigit():
+        elif role.scale:
             fmt = float_format(fmt)
             large, c = fmt.largest_finite_field, formats["c"]
             low = fmt.bias + _smallest(c) // 2 if isinstance(c, Format) else 0
@@ -179,16 +180,16 @@ def cancelling(
                 low + rng.integers(-4, 8, count),
             ]
             top = np.choose(where, tops).astype(np.int64)
-            field = np.where(chosen_block == int(name[2:]), top, top - rng.integers(8, 24, count))
+            field = np.where(chosen_block == role.lane, top, top - rng.integers(8, 24, count))
             fraction = rng.integers(0, 1 << fmt.fraction_bits, count)
             words = np.clip(field, 0, large) << fmt.fraction_bits | fraction
-        elif name[0] in "ab" and name[1:].isdigit():
-            lane = int(name[1:])
+        elif role.factor is not None:
+            lane = not_none(role.lane)
             others = rng.integers(0, 1 << fmt.width, count)
             words = np.where((lane // max(size, 1) == chosen_block) | (rng.random(count) > share), 0, others)
-            turned = factors["b"] ^ 1 << (fmt.width - 1)
-            words = np.where(lane == first, np.where(alone, 0, factors[name[0]]), words)
-            words = np.where(lane == second, turned if name[0] == "b" else factors["a"], words)
+            turned = factors[1] ^ 1 << (fmt.width - 1)
+            words = np.where(lane == first, np.where(alone, 0, factors[role.factor]), words)
+            words = np.where(lane == second, turned if role.factor else factors[0], words)
         else:
             words = rng.integers(0, 1 << fmt.width, count)
         columns[name] = words.astype(storage(fmt.width))

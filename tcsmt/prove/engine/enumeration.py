@@ -32,6 +32,7 @@ from tcsmt.language.run.sums import ArraySums, LlvmSums, LlvmWords, dependents
 from tcsmt.language.terms import Term, all_of, const, operands_first, substitute, var, variables
 from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.models.base import role_of
 from tcsmt.prove.engine.solvers.answer import Answer, digest
 from tcsmt.prove.statements.question import Question
 from tcsmt.prove.statements.verdict import engine_digest
@@ -215,7 +216,8 @@ class Enumeration:
 
         def lane(variable: Term) -> str:
             name = str(variable.data)
-            return name[1:] if name[0] in "ab" and name[1:].isdigit() else name
+            role = role_of(name)
+            return name if role.factor is None else str(role.lane)
 
         for _, members in itertools.groupby(
             sorted(free, key=lambda variable: (lane(variable), variable.data)), lane

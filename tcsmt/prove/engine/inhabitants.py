@@ -17,6 +17,7 @@ from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import TRUE, Term, all_of, operands_first
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.models import Trace
+from tcsmt.matrix_units.models.base import role_of
 from tcsmt.prove.certificates.derivation import conjuncts
 from tcsmt.prove.certificates.statement import Statement, input_words
 from tcsmt.prove.engine.options import SolvingOptions
@@ -128,7 +129,7 @@ def _words(fmt: AnyFormat | None, width: int) -> list[int]:
 
 def _plain(kinds: Mapping[str, Sequence[int]], formats: Mapping[str, AnyFormat]) -> dict[str, int]:
     """Return one product of words near 1, the others zero: short, and not zero as a result if possible."""
-    first = {"a0", "b0"} | {name for name in kinds if name[0] == "s"}
+    first = {"a0", "b0"} | {name for name in kinds if role_of(name).scale}
 
     def apart(name: str, word: int) -> tuple[bool, Fraction]:
         fmt = formats.get(name)

@@ -15,6 +15,7 @@ from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, substitute
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, float_format
+from tcsmt.matrix_units.models.base import role_of
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.statements.question import Question
 from tcsmt.prove.statements.verdict import Distinguished
@@ -152,8 +153,7 @@ def _ranked(cost: Cost) -> int:
 
 def _simpler(formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> Iterator[dict[str, int]]:
     """Yield changes that may make a witness simpler."""
-    lanes = sorted({name[1:] for name in formats if name[1:].isdigit()}, key=int)
-    pairs = [[f"a{i}", f"b{i}"] for i in lanes if f"a{i}" in formats]
+    pairs = [[name, f"b{role_of(name).lane}"] for name in formats if role_of(name).factor == 0]
     scaled = {name: fmt for name, fmt in formats.items() if isinstance(fmt, Format) and not fmt.signed}
     unit_scales = {name: _nearest_to_one(fmt) for name, fmt in scaled.items()}
     scales = list(unit_scales)
@@ -178,7 +178,7 @@ def _rescalings(
         yield from ({x: step, y: -step} for step in (-4, -1, 1, 4))
     for step in (-64, -16, -4, -2, -1, 1, 2, 4, 16, 64):
         for side in ["a", "b", *scales]:
-            yield {name: step for name in names if name[0] in (side, "c") or name == side}
+            yield {name: step for name in names if role_of(name).operand in (side, "c") or name == side}
 
 
 def _alike(pairs: Sequence[Sequence[str]], values: Mapping[str, int]) -> Iterator[dict[str, int]]:

@@ -16,12 +16,13 @@ from tcsmt.matrix_units.arithmetic.formats import (
     leading_exponent,
 )
 from tcsmt.matrix_units.models import Trace
+from tcsmt.matrix_units.models.base import role_of
 from tcsmt.support.errors import TcsmtError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Domain:
-    """The inputs that count; block scales are inputs, too.
+    """The inputs that count; block scales are inputs, too, and so are further inputs of a program.
 
     finite: no NaN and no infinity. positive: no sign bit set. subnormals: subnormal inputs are
     allowed. c_zero: c is +0. exponents: each a, b and c is zero, or a normal number with an unbiased
@@ -82,7 +83,8 @@ class Domain:
                 conditions += self._integer_conditions(name, fmt, word)
                 continue
             fmt = float_format(fmt)
-            bits = self.bits_in(fmt)["ab".index(name[0])] if name[0] in "ab" else fmt.precision
+            factor = role_of(name).factor
+            bits = fmt.precision if factor is None else self.bits_in(fmt)[factor]
             conditions += self._conditions(word, fmt, bits, self.limits(name), self.finite_input(name))
         if self.c_zero:
             conditions.append(trace.c.eq(0))
@@ -90,11 +92,12 @@ class Domain:
 
     def limits(self, name: str) -> bool:
         """Return whether the exponents are restricted of the input of this name."""
-        return self.exponents is not None and (name[0] in "ab" or (name == "c" and not self.c_free))
+        return self.exponents is not None and role_of(name).operand in tuple("ab" if self.c_free else "abc")
 
     def finite_input(self, name: str) -> bool:
         """Return whether the input of this name is neither a NaN nor infinite."""
-        return self.finite or self.limits(name) or (self.bits is not None and name[0] in "ab")
+        factor = role_of(name).factor is not None
+        return self.finite or self.limits(name) or (factor and self.bits is not None)
 
     def within(self, word: Term, fmt: Format, bits: int) -> Term:
         """Return whether an a, b or c with at most so many bits of significand lies in the domain."""
@@ -118,7 +121,7 @@ class Domain:
         return conditions
 
     def _integer_conditions(self, name: str, fmt: IntegerFormat, word: Term) -> list[Term]:
-        if self.bits is not None and name[0] in "ab":
+        if self.bits is not None and role_of(name).factor is not None:
             raise TcsmtError(f"domain {self}: {name} is {fmt.name}, which has no significand")
         conditions: list[Term] = []
         negative = word[fmt.sign_bit] if fmt.signed else FALSE
@@ -152,15 +155,18 @@ class Domain:
             return True
         if exponent < fmt.e_min and fmt.has_subnormals and (limited or not self.subnormals):
             return False
-        if self.bits is None or name[0] not in "ab":
+        factor = role_of(name).factor
+        if self.bits is None or factor is None:
             return True
-        last = Fraction(2) ** (max(exponent, fmt.e_min) - self.bits["ab".index(name[0])] + 1)
+        last = Fraction(2) ** (max(exponent, fmt.e_min) - self.bits[factor] + 1)
         return (size / last).denominator == 1
 
     def in_words(self, names: Iterable[str]) -> str:
-        """Return all that the domain says of inputs with these names, block scales included."""
-        scales = "finite scales" if self.finite else "scales of all words"
-        return self._text(scales if any(name[0] == "s" for name in names) else "")
+        """Return all that the domain says of inputs with these names, block scales and others included."""
+        others = [name for name in names if role_of(name).operand not in ("a", "b", "c")]
+        whose = ("scales" if role_of(name).scale else name.partition("[")[0] for name in others)
+        told = " and ".join(dict.fromkeys(whose))
+        return self._text(told and (f"finite {told}" if self.finite else f"{told} of all words"))
 
     def __str__(self) -> str:
         """Return the domain in words, for inputs of any formats.

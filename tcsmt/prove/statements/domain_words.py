@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, float_format
+from tcsmt.matrix_units.models.base import role_of
 from tcsmt.prove.statements.domain import Domain
 
 
@@ -26,6 +27,7 @@ def _covers(wide: Domain, narrow: Domain, name: str, fmt: AnyFormat) -> bool:
         return False
     limited = wide.limits(name)
     normal = limited or not wide.subnormals
+    factor = role_of(name).factor
     has_specials = fmt.has_infinity or fmt.nan_word is not None
     has_subnormals = isinstance(fmt, Format) and fmt.has_subnormals
     return (
@@ -33,7 +35,7 @@ def _covers(wide: Domain, narrow: Domain, name: str, fmt: AnyFormat) -> bool:
         and (narrow.positive or not wide.positive or not fmt.signed)
         and (narrow.limits(name) or not narrow.subnormals or not normal or not has_subnormals)
         and (not limited or (narrow.limits(name) and wide.low <= narrow.low and narrow.high <= wide.high))
-        and (name[0] not in "ab" or _covers_bits(wide.bits, narrow.bits, "ab".index(name[0])))
+        and (factor is None or _covers_bits(wide.bits, narrow.bits, factor))
     )
 
 

@@ -13,8 +13,10 @@ from tcsmt.language.terms import TRUE, Term, all_of, const, var, variables
 from tcsmt.matrix_units.arithmetic.conversion import knows_nans, with_nans_merged
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat
 from tcsmt.matrix_units.models import Model, Trace
+from tcsmt.matrix_units.models.base import role_of
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.invariants import not_none
 
 
 @dataclass(frozen=True)
@@ -80,17 +82,18 @@ class Question:
         """
         lanes = self._lane_variables()
         if self.ones:
-            factors = (v for v in lanes if str(v.data)[0] == "b")
+            factors = (v for v in lanes if role_of(str(v.data)).factor)
             yield {v: const(self.formats[str(v.data)].word(Fraction(1)), v.width) for v in factors}
         if self.alike:
-            yield {v: var(f"{str(v.data)[0]}0", v.width) for v, lane in lanes.items() if lane}
+            first = {v: f"{role_of(str(v.data)).operand}0" for v, lane in lanes.items() if lane}
+            yield {v: var(name, v.width) for v, name in first.items()}
         for few in self.lanes:
             kept = range(few) if isinstance(few, int) else few
             yield {v: const(0, v.width) for v, lane in lanes.items() if lane not in kept}
 
     def _lane_variables(self) -> dict[Term, int]:
-        lanes = [v for v in variables([self.goal]) if _is_lane(str(v.data))]
-        return {v: int(str(v.data)[1:]) for v in lanes}
+        roles = {v: role_of(str(v.data)) for v in variables([self.goal])}
+        return {v: not_none(role.lane) for v, role in roles.items() if role.factor is not None}
 
 
 def _differ(domain: Term, sides: Sequence[ComparedModel]) -> Term:
@@ -101,10 +104,6 @@ def _differ(domain: Term, sides: Sequence[ComparedModel]) -> Term:
 def _with_nans_merged(side: ComparedModel) -> Trace:
     """Return the side with one word for all NaN results."""
     return replace(side.trace, output=with_nans_merged(side.format, side.trace.output))
-
-
-def _is_lane(name: str) -> bool:
-    return name[0] in "ab" and name[1:].isdigit()
 
 
 def difference(
@@ -133,16 +132,24 @@ def difference(
             raise not_comparable(left, right, f"{name} is {formats}")
     if first.k != second.k:
         raise not_comparable(left, right, f"k = {first.k} and {second.k}")
-    check_scales(left, right)
+    check_further_inputs(left, right)
     question = difference_of_sides(
         title, sides, first.input_formats, domain or Domain(), lanes=lanes, also=also
     )
     return replace(question, alike=alike, ones=ones, cases=cases)
 
 
-def check_scales(left: tuple[str, Model], right: tuple[str, Model]) -> None:
-    """Raises :class:`.TcsmtError` where two models, by their names, do not take the same block scales."""
+def check_further_inputs(left: tuple[str, Model], right: tuple[str, Model]) -> None:
+    """Raises :class:`.TcsmtError` where two models, by their names, do not take the same inputs beside a, b
+    and c: the same block scales, and as many words of each input by its name.
+    """
     models = left[1], right[1]
+    inputs = [[f"{name} ({count or 1})" for name, (_, count) in m.further_inputs.items()] for m in models]
+    if sorted(inputs[0]) != sorted(inputs[1]):
+        told = " and ".join(", ".join(names) or "none" for names in inputs)
+        raise not_comparable(
+            left, right, f"inputs beside a, b and c, with how many words they have, are {told}"
+        )
     scales = [f"{m.scales} of {m.scale_format.name}" if m.scale_format else "none" for m in models]
     if scales[0] != scales[1]:
         raise not_comparable(left, right, f"block scales are {' and '.join(scales)}")

@@ -12,9 +12,9 @@ from tcsmt.language.terms import const, var
 from tcsmt.matrix_units.arithmetic import ieee
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
 from tcsmt.matrix_units.models import IeeeDotAdd, Model, Operands, Stage, Trace
-from tcsmt.matrix_units.models.base import Call, Terms
+from tcsmt.matrix_units.models.base import Call, Terms, word_names
 from tcsmt.matrix_units.models.ieee_parts import ExactSums, Trees
-from tcsmt.prove.statements.question import ComparedModel, check_scales, not_comparable
+from tcsmt.prove.statements.question import ComparedModel, check_further_inputs, not_comparable
 from tcsmt.support.errors import TcsmtError
 
 
@@ -31,7 +31,8 @@ class SharedInputs:
         converted: dict[tuple[str, str, str], list[str]] = {}
         for side in self.sides:
             for operand, wide in side.model.operand_formats.named.items():
-                narrow = self.input_formats[_first(operand)]
+                count = side.model.word_counts[operand]
+                narrow = self.input_formats[word_names(operand, count)[0]]
                 if narrow != wide:
                     converted.setdefault((side.label, wide.name, narrow.name), []).append(operand)
         return "; ".join(
@@ -66,6 +67,9 @@ def chain(name: str, model: Model, k: int) -> Chain:
     """
     if k == model.k:
         return Chain(model, k, model, exact=True)
+    if model.further_inputs:
+        inputs = ", ".join(model.further_inputs)
+        raise TcsmtError(f"{name} has K = {model.k} and the inputs {inputs}: it is not chained to k = {k}")
     if k % model.k or k > 1024:
         raise TcsmtError(f"k = {k}: for {name} it must be a multiple of {model.k}, up to 1024")
     if model.c_format != model.d_format:
@@ -117,7 +121,7 @@ def shared(
     length = lcm(left[1].k, right[1].k) if k is None else k
     chains = tuple(chain(name, model, length) for name, model in (left, right))
     first, second = (part.instruction for part in chains)
-    check_scales(left, right)
+    check_further_inputs(left, right)
     if not _same_fields(first.d_format, second.d_format):
         raise not_comparable(left, right, f"d_format is {first.d_format.name} and {second.d_format.name}")
     narrow: dict[str, AnyFormat] = {}
@@ -131,13 +135,10 @@ def shared(
             raise not_comparable(left, right, f"{both}, and neither holds the other's {values}")
         narrow[operand] = shared_format
     times = length // first.k
-    lengths = {"a": length, "b": length, "scale_a": first.scales * times, "scale_b": first.scales * times}
-    formats: dict[str, AnyFormat] = {}
-    for operand, fmt in narrow.items():
-        short = operand.replace("scale_", "s")
-        formats |= {"c": fmt} if operand == "c" else {f"{short}{i}": fmt for i in range(lengths[operand])}
-    words = [var(name, fmt.width) for name, fmt in formats.items()]
-    inputs = Operands.split(words, length, first.scales * times)
+    counts = {name: count and times * count for name, count in first.word_counts.items()}
+    names_of = {operand: word_names(operand, counts[operand]) for operand in narrow}
+    formats = {name: narrow[operand] for operand, names in names_of.items() for name in names}
+    inputs = Operands.split([var(name, fmt.width) for name, fmt in formats.items()], counts)
     names = left[0], right[0]
     sides = [
         ComparedModel(name, part.model, _on(part, inputs, narrow))
@@ -173,7 +174,7 @@ def _on(chain: Chain, words: Terms, narrow: Mapping[str, AnyFormat]) -> Trace:
             return ieee.widen(part, narrow[operand], wide)
         return tuple(ieee.widen(word, narrow[operand], wide) for word in part)
 
-    own = Operands(**{operand: widened(operand, part) for operand, part in words.named.items()})
+    own = Operands.of({operand: widened(operand, part) for operand, part in words.named.items()})
     return replace(chain.on(own), operands=words)
 
 
@@ -194,8 +195,3 @@ def words_given_to(
 
 def _converted(word: int, narrow: AnyFormat, wide: AnyFormat) -> int:
     return evaluate([ieee.widen(const(word, narrow.width), narrow, wide)], {})[0]
-
-
-def _first(operand: str) -> str:
-    """Return the name of an operand's first word."""
-    return "c" if operand == "c" else operand.replace("scale_", "s") + "0"

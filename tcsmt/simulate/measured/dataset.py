@@ -82,7 +82,7 @@ class DataSet:
     @classmethod
     def of(cls, words: Mapping[str, Array], **others: Any) -> DataSet:
         """Return the data set of the words of operands and of D, by name. others: its other fields."""
-        operands = Operands(**{name: array for name, array in words.items() if name != "d"})
+        operands = Operands.of({name: array for name, array in words.items() if name != "d"})
         return cls(operands=operands, d=words["d"], **others)
 
     @property

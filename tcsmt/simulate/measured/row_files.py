@@ -30,9 +30,11 @@ from tcsmt.matrix_units.arithmetic.words import to_word, to_words, unsigned
 from tcsmt.matrix_units.files import word_files
 from tcsmt.matrix_units.files.arrays import restored
 from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.matrix_units.models.base import role_of
 from tcsmt.simulate.rows import Words, words_of_row
 from tcsmt.support.errors import TcsmtError, TooLarge, choose
 from tcsmt.support.files import json_of, most_unpacked, read_bytes, replace_bytes, uncompressed
+from tcsmt.support.text import ranges
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -304,7 +306,7 @@ def _read_json(path: Path, model: Model, rounded: Told | None, rounding: Roundin
             raise TcsmtError(f"{where}: not a list")
         if len(values) != count:
             raise TcsmtError(f"{where} has {len(values)} values: the {what} is {count}")
-        rule = rounding if what == "model's k" else None  # scales are not operands
+        rule = rounding if what == "model's k" else None  # scales and further inputs are not operands
         return [word_at(f"{where}[{i}]", fmt, value, rounded, rule) for i, value in enumerate(values)]
 
     def row(where: str, record: object) -> _Row:
@@ -316,8 +318,12 @@ def _read_json(path: Path, model: Model, rounded: Told | None, rounding: Roundin
             if name == "c":
                 words.append(word_at(f"{where}.c", fmt, members.get("c", "0x0"), rounded, rounding))
                 continue
-            what = "model's k" if name in ("a", "b") else "unit's number of scales"
-            words += several(f"{where}.{name}", fmt, members[name], model.operand_lengths[name], what)
+            values = members[name]
+            if model.word_counts[name] is None:
+                values = [values]
+            scale = "scales" if name.startswith("scale_") else "words"
+            what = "model's k" if name in ("a", "b") else f"unit's number of {scale}"
+            words += several(f"{where}.{name}", fmt, values, model.operand_lengths[name], what)
         return words
 
     return _inputs(model, [row(f"{path}: rows[{i}]", record) for i, record in enumerate(rows)])
@@ -336,14 +342,11 @@ def _no_results(path: Path, model: Model) -> Array:
 def _read_csv(path: Path, model: Model, rounded: Told | None, rounding: Rounding | None) -> Words:
     header, lines = _csv_rows(path)
     names, formats = model.input_names, model.input_formats
-    rules = {name: None if name.startswith("s") else rounding for name in names}  # scales are not operands
+    rules = {name: rounding if role_of(name).factor is not None or name == "c" else None for name in names}
     for name in header:
         if name not in (*names, *_IGNORED):
-            last, scales = model.k - 1, model.scales
-            more = f", sa0 to sa{scales - 1}, sb0 to sb{scales - 1}" if scales else ""
-            raise TcsmtError(
-                f"{path}:1: unknown column {name!r}; for this model: a0 to a{last}, b0 to b{last}, c{more}"
-            )
+            told = ", ".join(text.replace("..", " to ") for text in ranges(names))
+            raise TcsmtError(f"{path}:1: unknown column {name!r}; for this model: {told}")
     missing = [name for name in names if name not in header and name != "c"]
     if missing:
         raise TcsmtError(f"{path}:1: missing columns: {', '.join(missing)}")
@@ -374,7 +377,7 @@ def _read_npz(path: Path, model: Model, rounded: Told | None, rounding: Rounding
 
     def words(name: str, fmt: AnyFormat, shape: tuple[int | None, ...]) -> Array:
         array = shaped(f"{path}: {name}", arrays[name], shape)
-        if name.startswith("scale"):
+        if name not in ("a", "b", "c"):
             return to_words(fmt, array, f"{path}: {name}")
         return to_words(fmt, array, f"{path}: {name}", rounding, advice=_ADVICE)
 
@@ -382,7 +385,10 @@ def _read_npz(path: Path, model: Model, rounded: Told | None, rounding: Rounding
         name: (rows, length) for name, length in model.operand_lengths.items()
     }
     shapes |= {"a": (None, model.k), "c": (rows,)}
-    return Operands(**{name: words(name, fmt, shapes[name]) for name, fmt in formats.items()})
+    for name, (_, count) in model.further_inputs.items():
+        if count is None and arrays[name].ndim == 1:
+            arrays[name] = arrays[name][:, None]
+    return Operands.of({name: words(name, fmt, shapes[name]) for name, fmt in formats.items()})
 
 
 def _npz_units(path: Path) -> set[str]:

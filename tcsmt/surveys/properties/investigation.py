@@ -13,6 +13,7 @@ from tcsmt.matrix_units.arithmetic.datapath import decode
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, float_format
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, Kind, Model
+from tcsmt.matrix_units.models.base import role_of
 from tcsmt.prove.engine.engine import Decision, decide
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
@@ -222,14 +223,15 @@ def on_instruction(
     """
     own = model.input_formats
     lanes: Sequence[int] = range(model.k)
-    used = sum(name[0] == "a" for name in formats)
+    roles = {name: role_of(name) for name in formats}
+    used = sum(role.factor == 0 for role in roles.values())
     if isinstance(model, FusedDotAdd) and model.parameters.interleave and used <= model.lanes.n_fma:
         lanes = model.blocks[0]
     placed = dict.fromkeys(own, 0)
     for name, fmt in formats.items():
-        target, word = name, values.get(name, 0)
-        if name[0] in "ab" and name[1:].isdigit() and int(name[1:]) < len(lanes):
-            target = f"{name[0]}{lanes[int(name[1:])]}"
+        target, word, role = name, values.get(name, 0), roles[name]
+        if role.factor is not None and role.lane is not None and role.lane < len(lanes):
+            target = f"{role.operand}{lanes[role.lane]}"
         if target in own and own[target].width == fmt.width:
             placed[target] = word
         elif word:

@@ -13,6 +13,7 @@ from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic.boundary_words import from_fields
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat
 from tcsmt.matrix_units.models import Trace
+from tcsmt.matrix_units.models.base import role_of
 from tcsmt.prove.engine.boundary_inputs import rows
 from tcsmt.prove.statements.domain import Domain
 
@@ -108,8 +109,9 @@ def _moved(domain: Domain, fmt: Format, words: Array, name: str) -> Array:
         field = np.where(zero, field, np.clip(field, least, most))
     elif not domain.subnormals and fmt.has_subnormals:
         fraction = np.where(field == 0, 0, fraction).astype(np.uint64)
-    if domain.bits is not None and name[0] in "ab":
-        kept = domain.bits_in(fmt)["ab".index(name[0])] - 1
+    factor = role_of(name).factor
+    if domain.bits is not None and factor is not None:
+        kept = domain.bits_in(fmt)[factor] - 1
         fraction = fraction >> np.uint64(bits - kept) << np.uint64(bits - kept)
     moved: Array = rest | ((field << np.uint64(bits) | fraction) << low)
     return moved

@@ -13,6 +13,7 @@ from tcsmt.language.graphs.digest import digest_of_graph, digest_of_texts
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models.base import role_of
 from tcsmt.prove.engine.engine import Decision, compare_models, finding_of
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer
@@ -133,7 +134,7 @@ def verdict_on(pair: Pair, options: SolvingOptions) -> dict[str, Any]:
 def _smaller(decision: Decision, solving: Solving) -> Decision:
     """Return it with a witness of fewer products, if a solver finds one in the first lanes or two halves."""
     question, verdict = decision.question, decision.verdict
-    k = len([name for name in question.formats if name[0] == "a"])
+    k = sum(role_of(name).factor == 0 for name in question.formats)
     few: tuple[Lanes, ...] = (1, 2, (0, k // 2), 4)
     if not isinstance(verdict, Distinguished):
         return decision

@@ -153,7 +153,7 @@ function specialWord(format, name) {
 
 /** What an input that is not named holds: 0, or 1 where it is a block scale. */
 function neutralWord(name, format) {
-  return name[0] === "s" && !isInteger(format)
+  return /^s[ab]\d/.test(name) && !isInteger(format)
     ? BigInt(format.bias) << BigInt(format.fraction_bits + format.ignored_low_bits)
     : 0n;
 }

@@ -64,7 +64,7 @@ function panelOf(unit, block, sums, stageOf, entryOf, previous) {
   const label = (place) => {
     const names = (values[place].inputs ?? [])
       .map((index) => unit.names[index])
-      .filter((name) => name[0] !== "s");
+      .filter((name) => !/^s[ab]\d/.test(name));
     if (names.length && names.length <= 2) return names.join("·");
     return (
       stageOf.get(place)?.label ||

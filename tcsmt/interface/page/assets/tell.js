@@ -119,7 +119,7 @@ function comparable(entry, names, formats, rows) {
     0,
     ...used.filter((name) => /^[ab]\d/.test(name)).map((name) => Number(name.slice(1)) + 1),
   );
-  const scaled = names.some((name) => name[0] === "s");
+  const scaled = names.some((name) => /^s[ab]\d/.test(name));
   return [...INDEX.units.values()].filter(
     (unit) => unit.types === entry.types && (scaled ? unit.k === entry.k : unit.k >= lanes),
   );
