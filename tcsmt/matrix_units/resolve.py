@@ -47,24 +47,27 @@ class ResolvedName:
         """Return the units. Raises :class:`.TcsmtError` for a side that can only be asked, and for a program
         with inputs that no unit has.
         """
-        program = self.program
-        if program.model.further_inputs:
-            name = next(iter(program.model.further_inputs))
+        for name in self.program.model.further_inputs:
             raise TcsmtError(
                 f"{self.text}: input {name}: a unit takes A, B, c, and one input of scales of each side, in "
                 f"one format and for whole blocks of one length: give it a number ({name}=1), or call it c"
             )
-        return [*self.rows]
+        return self.programs
 
     @property
     def program(self) -> Row:
-        """Return the unit, or the program with any inputs, for who knows them by their names.
+        """Return the unit that is meant, or the program, as :attr:`programs`."""
+        return self.programs[0]
+
+    @property
+    def programs(self) -> list[Row]:
+        """Return ``rows``, programs with further inputs among them: for who asks for inputs by their names.
 
         Raises :class:`.TcsmtError` for a side that can only be asked.
         """
         if not self.rows:
             raise TcsmtError(f"{self.text}: {self.questions}")
-        return self.rows[0]
+        return [*self.rows]
 
     @staticmethod
     def of_row(row: Row, text: str = "") -> ResolvedName:

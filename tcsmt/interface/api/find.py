@@ -49,7 +49,7 @@ def find(
     '3 carry bits are enough and 2 are not (4'
     """
     prop = load(property, [Path(folder) for folder in folders])
-    row = choose_row(prop, side_of(unit).units)
+    row = choose_row(prop, side_of(unit).programs)
     solving = Solving(options)
     ask = Investigation(row, solving)
 

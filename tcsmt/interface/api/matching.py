@@ -128,6 +128,7 @@ def rows_for_operands(
     values: bool = False,
     operands: str | None = None,
     result: AnyFormat | None = None,
+    programs: bool = False,
 ) -> list[Row]:
     """Return the instruction that is named; else all of a unit's that take A and B in these formats.
 
@@ -137,12 +138,13 @@ def rows_for_operands(
     operands: how such values are rounded, where they are: then only instructions are meant whose formats
     have the values' range, the closest first, so that no number becomes infinite or zero unasked.
     result: the format of D, where it is known: those with such results come before the others.
+    programs: whether a program with further inputs may be meant.
     Of a kernel, the unit is chosen so.
     Raises :class:`.TcsmtError`, which names the formats given and those that the unit takes.
     """
     if isinstance(unit, str) and is_kernel(unit):
         return [unit_of_kernel(unit, _first_taking(formats, scaled, scales, operands, result))]
-    rows = side_of(unit).units
+    rows = side_of(unit).programs if programs else side_of(unit).units
     if len(rows) == 1:
         return rows
     rows = [row for row in rows if bool(row.model.scales) == scaled] or rows

@@ -108,7 +108,7 @@ def run(
         notes.append(text)
         rounded(text)
 
-    row, *_ = rows_for_operands(unit, formats_in(source), values=True, operands=operands)
+    row, *_ = rows_for_operands(unit, formats_in(source), values=True, operands=operands, programs=True)
     inputs = read_rows(source, row.model, note, operands)
     name = reference(os.fspath(unit) if isinstance(unit, (str, os.PathLike)) else "", row)
     return SimulatedRows(row, inputs, run_words(row.model, inputs), name, tuple(notes))

@@ -167,7 +167,7 @@ def vectors(
     if rows is not None and rows < 1:
         raise TcsmtError(f"rows = {rows}: must be at least 1")
     side, path = side_of(unit), None if output is None else Path(output)
-    name, written = reference(side.text, side.row), "" if path is None else file_format(path)
+    name, written = reference(side.text, side.program), "" if path is None else file_format(path)
 
     def first(deciding: VectorSet) -> None:
         """No older file gives way to them."""
@@ -175,7 +175,7 @@ def vectors(
             holds = f"{counted(len(deciding), 'vector')}, those that decide; {GOES_ON}"
             replace_bytes(path, TestVectors(deciding, name).as_bytes(written), holds)
 
-    made = TestVectors(vectors_of(side.row, kind, rows, seed, progress, first), name)
+    made = TestVectors(vectors_of(side.program, kind, rows, seed, progress, first), name)
     if path is not None:
         made.save(path)
     return made

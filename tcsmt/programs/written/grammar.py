@@ -49,9 +49,9 @@ def program_of(
 
     inputs: formats of ``A``, ``B`` and of other inputs by their names. unit_named: the unit of a name.
     choices: which alternative of each freedom (``any_of``), from 0; and numbers in place of inputs that no
-    freedom is called like. where: a line's place, for errors. axes: of inputs, where they are not ``A``,
-    ``B`` and numbers of the element. tile: its members, over which ``t`` goes. Raises :class:`.TcsmtError`,
-    which names the line.
+    freedom is called like, or other names of theirs. where: a line's place, for errors. axes: of inputs,
+    where they are not ``A``, ``B`` and numbers of the element. tile: its members, over which ``t`` goes.
+    Raises :class:`.TcsmtError`, which names the line.
     """
     reader = _Reader(unit_named, choices or {})
     numbers = {name for name in choices or {} if name in inputs and name not in _FREEDOM.findall(text)}
@@ -70,20 +70,30 @@ class _Reader(StepTexts):
     def take_inputs(
         self, k: int, inputs: Mapping[str, AnyFormat], axes: Mapping[str, str], tile: int, numbers: set[str]
     ) -> None:
-        """Give K, a tile and the inputs their names. numbers: inputs whose choice is what they are."""
+        """Give K, a tile and the inputs their names. numbers: inputs with a choice: a number, or a name."""
         self.names["K"] = np.arange(k)
         if tile:
             self.names["t"] = np.arange(tile)
+        taken = {"K", "d", "t", *inputs}
         for name, fmt in inputs.items():
             if name not in numbers:
                 self.names[name] = self.build.input(name, fmt, axes.get(name, ""))
                 continue
+            choice = str(self.choices[name])
+            if choice.isidentifier():
+                if choice in taken:
+                    raise TcsmtError(f"{name}={choice}: this name is taken")
+                taken.add(choice)
+                self.names[name] = self.build.input(choice, fmt, axes.get(name, ""))
+                continue
             try:
-                tokens = Tokens.of(str(self.choices[name]))
+                tokens = Tokens.of(choice)
                 sign = tokens.next()[1] if tokens.at("+", "-") else "+"
                 self.names[name] = self._constant(tokens, sign, fmt)
+                if tokens.found:
+                    raise Wrong(f"{tokens.found[0][1]!r} is not expected here")
             except Wrong as wrong:
-                raise TcsmtError(f"{name}={self.choices[name]}: {wrong}") from None
+                raise TcsmtError(f"{name}={choice}: {wrong}") from None
 
     def run(self, lines: Sequence[_Line], where: Callable[[int], str]) -> None:
         """Follow lines of one indentation, and the blocks that are further in."""

@@ -38,7 +38,7 @@ from tcsmt.programs.steps.text import text_of
 from tcsmt.programs.written.grammar import program_of
 from tcsmt.simulate.matmul import check_chain
 from tcsmt.support.errors import TcsmtError, UnknownName
-from tcsmt.support.invariants import checked_cast, not_none
+from tcsmt.support.invariants import checked_cast
 from tcsmt.support.text import one_line
 from tcsmt.support.toml_files import TomlFile, read_toml, toml_of
 
@@ -85,18 +85,15 @@ class WrittenProgram(ProgramModel):
 
     @cached_property
     def scale_inputs(self) -> tuple[ProgramStep, ...]:
-        """Return the inputs of a row and of a column that stand where a unit's block scales do.
-
-        There are none where the program has other inputs than such a pair: then each has its own name.
+        """Return the inputs that stand where a unit's block scales do: one for blocks of A, one for those of
+        B. There are none where the program has other inputs than these: then each has its own name.
         """
-        found = sorted(self._others.values(), key=lambda step: step.axes.upper())
-        if [step.axes[:1].upper() for step in found] != ["A", "B"]:
+        found = tuple(sorted(self._others.values(), key=lambda step: step.axes))
+        if [step.axes[:2] for step in found] != ["A/", "B/"] or found[0].format != found[1].format:
             return ()
-        of_a, of_b = found
-        alike = of_a.format == of_b.format and of_a.axes.lower()[1:] == of_b.axes.lower()[1:]
-        every = int(of_a.axes.partition("/")[2] or self.k)
-        blocks = self.k % every == 0 and (every < self.k or "/" not in of_a.axes)
-        return (of_a, of_b) if alike and blocks else ()
+        of_a, of_b = (int(step.axes[2:]) for step in found)
+        whole = self.k % of_a == 0 or self.k < of_a
+        return found if of_a == of_b and whole and isinstance(found[0].format, Format) else ()
 
     @property
     def _others(self) -> dict[str, ProgramStep]:
@@ -111,7 +108,7 @@ class WrittenProgram(ProgramModel):
     @property
     def scales(self) -> int:
         """Return how many of them a row has, and a column."""
-        return (self._count(self.scale_inputs[0].axes) or 1) if self.scale_inputs else 0
+        return self._count(self.scale_inputs[0].axes) or 0 if self.scale_inputs else 0
 
     @cached_property
     def further_inputs(self) -> Mapping[str, tuple[AnyFormat, int | None]]:
@@ -132,7 +129,7 @@ class WrittenProgram(ProgramModel):
         """Return what the program's inputs are of a row's words."""
         given = super().words(x)
         for step, words in zip(self.scale_inputs, (x.scale_a, x.scale_b), strict=False):
-            given[step.how["name"]] = words if "/" in step.axes else not_none(words)[0]
+            given[step.how["name"]] = words
         for name, words in x.further.items():
             axes = self._others[name].axes
             if self._count(axes) is None:
@@ -286,6 +283,6 @@ def _choices(text: str) -> dict[str, str]:
     for option in filter(None, text.split(",")):
         name, equals, choice = option.partition("=")
         if not equals or not choice.strip():
-            raise TcsmtError(f"{option!r}: must be FREEDOM=N, N counted from 0, or INPUT=NUMBER")
+            raise TcsmtError(f"{option!r}: must be FREEDOM=N, N counted from 0, INPUT=NUMBER or INPUT=NAME")
         choices[name.strip()] = choice.strip()
     return choices

@@ -118,10 +118,10 @@ def shared(
     Results are compared as words, so that their formats must have the same fields.
     Raises :class:`.TcsmtError` where no format holds the other's values, or results or scales differ.
     """
+    check_further_inputs(left, right)
     length = lcm(left[1].k, right[1].k) if k is None else k
     chains = tuple(chain(name, model, length) for name, model in (left, right))
     first, second = (part.instruction for part in chains)
-    check_further_inputs(left, right)
     if not _same_fields(first.d_format, second.d_format):
         raise not_comparable(left, right, f"d_format is {first.d_format.name} and {second.d_format.name}")
     narrow: dict[str, AnyFormat] = {}

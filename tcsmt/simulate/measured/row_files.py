@@ -319,7 +319,7 @@ def _read_json(path: Path, model: Model, rounded: Told | None, rounding: Roundin
                 words.append(word_at(f"{where}.c", fmt, members.get("c", "0x0"), rounded, rounding))
                 continue
             values = members[name]
-            if model.word_counts[name] is None:
+            if model.word_counts[name] is None and not isinstance(values, list):
                 values = [values]
             scale = "scales" if name.startswith("scale_") else "words"
             what = "model's k" if name in ("a", "b") else f"unit's number of {scale}"

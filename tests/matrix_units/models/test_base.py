@@ -13,7 +13,7 @@ from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd, Model, Operands
-from tcsmt.matrix_units.models.base import Parameters, choice, lane_count, number
+from tcsmt.matrix_units.models.base import Parameters, choice, lane_count, number, role_of, word_names
 from tcsmt.support.errors import TcsmtError
 from tests.support.model_rows import AMPERE
 
@@ -205,3 +205,15 @@ def test_ends_of_a_range_are_allowed(value: int) -> None:
 def test_other_values_are_refused(values: dict[str, Any], message: str) -> None:
     with pytest.raises(TcsmtError, match=message):
         Table(**values)
+
+
+def test_names_of_words_say_their_roles():
+    """Each operand's words have the role of the operand; names that merely begin like one have none."""
+    for place, operand in enumerate(("a", "b", "scale_a", "scale_b")):
+        scale, factor = place > 1, None if place > 1 else place
+        for lane, name in enumerate(word_names(operand, 12)):
+            assert role_of(name) == (operand, lane, factor, scale)
+    assert role_of("c") == ("c", None, None, False) and word_names("c", None) == ["c"]
+    for name in ("bias", "alpha", "c0", "sa", "sb[0]", "s0", "a[1]", "scale_a", "sat1", "b1x", "a\u0661", ""):
+        assert role_of(name) == ("", None, None, False), name
+    assert word_names("bias", None) == ["bias"] and word_names("sa", 2) == ["sa[0]", "sa[1]"]

@@ -192,9 +192,13 @@ def acc(a: Any, b: Any, c: Any, sa: Any, sb: Any) -> np.float32:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("@16", "input bias: a unit takes A, B, c"),
-        (",bias=1@12", "must be made of whole blocks"),
-        (",bias=x@16", "bias=x: expected a number"),
+        ("@16", "input sa: a unit takes A, B, c"),
+        (",bias=1@12", "input sa: a unit takes .* for whole blocks"),
+        (",bias=1x@16", "bias=1x: 'x' is not expected"),
+        (",bias=sa@16", "bias=sa: this name is taken"),
+        (",sa=x,sb=x@16", "sb=x: this name is taken"),
+        (",bias=a3@16", "input a3: a unit's words are called so"),
+        (",bias=scale_b@16", "input scale_b: a unit's words are called so"),
         (",bia=1@16", "freedom 'bia'"),
     ],
 )
@@ -202,7 +206,71 @@ def test_inputs_that_a_unit_does_not_have(tmp_path: Path, name: str, why: str) -
     path = tmp_path / "scaled.toml"
     path.write_text(SCALED, "utf-8")
     with pytest.raises(TcsmtError, match=why):
-        side_of(f"{path}{name}")
+        _ = side_of(f"{path}{name}").row
+
+
+def test_inputs_of_a_program_have_their_own_names(tmp_path: Path) -> None:
+    """A bias is no word of b, and the numbers are those of NumPy, block by block."""
+    path = tmp_path / "scaled.toml"
+    path.write_text(SCALED, "utf-8")
+    unit = tcsmt.unit(f"{path},sb=alpha@16")
+    assert unit.model.scales == 0 and unit.model.input_names[32:] == [
+        "c", "sa[0]", "sa[1]", "alpha[0]", "alpha[1]", "bias",
+    ]  # fmt: skip
+    data = unit.model.as_json()
+    assert data["inputs"] == {"sa": "f32 A/8", "alpha": "f32 B/8", "bias": "f32"}
+    rng = np.random.default_rng(8)
+    a, b = (rng.standard_normal((4, 16)).astype(np.float16) for _ in "ab")
+    c, bias, sa, sb = (rng.random(shape).astype(np.float32) for shape in (4, 4, (4, 2), (4, 2)))
+    found = unit(a, b, c, further={"sa": sa, "alpha": sb, "bias": bias})
+    for row in range(4):
+        total = acc(a[row], b[row], c[row], sa[row], sb[row])
+        exact = Fraction(float(total)) / 8 + Fraction(float(bias[row]))
+        assert Fraction(float(found[row])) == rounded(exact, 24, -126, "RTZ")
+    for given, why in (
+        ({"sa": sa, "alpha": sb}, "bias is missing: the unit takes 1 f32 words"),
+        ({"sa": sa, "alpha": sa[:, :1], "bias": bias}, "alpha has shape"),
+        ({"sa": sa, "alpha": sb, "bias": bias, "beta": bias}, "beta is given, but the unit has inputs a, b"),
+    ):
+        with pytest.raises(TcsmtError, match=why):
+            unit(a, b, c, further=given)
+
+
+TILED = f"""
+a_format = "f16"
+b_format = "f16"
+tile = 3
+program = '''
+s = chain({UNIT}, A·M over K)
+m = maximum(s, nan=propagated)
+d = add(m, top, f32)
+'''
+[inputs]
+M = "f16 tK"
+top = "f32"
+"""
+
+
+def test_inputs_of_each_member_of_a_tile(tmp_path: Path) -> None:
+    path = tmp_path / "tiled.toml"
+    path.write_text(TILED, "utf-8")
+    unit = tcsmt.unit(f"{path}@4")
+    assert [name for name in unit.model.input_names if name[0] == "M"] == [f"M[{n}]" for n in range(12)]
+    a, zeros = np.float16([[1, 2, 3, 4]]), np.zeros((1, 4), np.float16)
+    members = np.float16([[1, 1, 1, 1], [2, 0, 0, 2], [-4, 0, 0, -4]])
+    found = unit(a, zeros, further={"M": members.reshape(1, 12), "top": np.float32([0.5])})
+    assert found.tolist() == [float((a * members).sum(axis=1).max()) + 0.5]
+    path.write_text(TILED.replace("tile = 3\n", ""), "utf-8")
+    with pytest.raises(TcsmtError, match="input M: there is no tile"):
+        side_of(f"{path}@4")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "json", "npz", "hex", "mem"])
+def test_files_have_inputs_by_their_names(tmp_path: Path, suffix: str) -> None:
+    path, rows = tmp_path / "scaled.toml", tmp_path / f"rows.{suffix}"
+    path.write_text(SCALED, "utf-8")
+    vectors = tcsmt.vectors(f"{path}@16", "random", rows=9, output=rows)
+    assert (tcsmt.run(f"{path}@16", rows).d == vectors.d).all() and len(set(vectors.d.tolist())) > 5
 
 
 @pytest.mark.parametrize(
@@ -210,7 +278,7 @@ def test_inputs_that_a_unit_does_not_have(tmp_path: Path, name: str, why: str) -
     [
         ('"f32 A/8"', '"f32 A/0"', "input sa: 'f32 A/0'"),
         ('"f32 A/8"', '"f32 a"', "sa has no words along K"),
-        ('sb = "f32 B/8"', 'sb = "f32 B/8"\nz = "f32 a"', "one input of scales of A and one of B"),
+        ('sb = "f32 B/8"', 'sb = "f32 B/8"\nz = "f32 a"', "one input of scales of each side"),
         ('"f32 A/8"', '"f32 A/4"', "has a word for each 4 of K: this part has 2"),
         ("sb = ", "K = ", "input K: this name is taken"),
         ("[inputs]", 'tile = "x"\n[inputs]', "tile: must be an integer"),
@@ -220,7 +288,7 @@ def test_inputs_that_are_wrong(tmp_path: Path, old: str, new: str, why: str) -> 
     path = tmp_path / "scaled.toml"
     path.write_text(SCALED.replace(old, new), "utf-8")
     with pytest.raises(TcsmtError, match=why):
-        side_of(f"{path},bias=1@16")
+        _ = side_of(f"{path},bias=1@16").row
 
 
 def test_bounds_refuse_scales_by_name(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from tcsmt.language.run.arrays import Program, storage
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, IntegerFormat
 from tcsmt.matrix_units.models import IeeeDotAdd, IntegerDotAdd, Model
 from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.domain_words import covers
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import integers
 from tests.support.domains import DOMAINS, NAMED, TINY
@@ -115,3 +116,22 @@ def test_integers_have_no_significand() -> None:
     unit = IntegerDotAdd(a_format=PLAIN, b_format=PLAIN, c_format=PLAIN, d_format=PLAIN, k=1)
     with pytest.raises(TcsmtError, match="a0 is plain, which has no significand"):
         Domain(bits=(4, 4)).holds(unit.input_formats, unit.trace)
+
+
+def test_a_bias_is_no_word_of_b() -> None:
+    """Exponents and significand bits are those of a, b and c; every input is finite or has no sign."""
+    f16 = FORMATS["f16"]
+    formats: dict[str, Format] = dict.fromkeys(("b0", "bias", "sa[0]"), f16)
+    three, large, infinity, minus = 0x4200, 0x7000, 0x7C00, 0xBC00  # 3, 2^13, infinity, -1
+    narrow = Domain(exponents=(0, 2), bits=(1, 1))
+    for word in (three, large):
+        assert [narrow.contains(formats, {name: word}) for name in formats] == [False, True, True]
+    assert not any(Domain().contains(formats, {name: infinity}) for name in formats)
+    assert not any(Domain(positive=True).contains(formats, {name: minus}) for name in formats)
+    assert (
+        narrow.in_words(formats) == "exponents 0 to 2, finite bias and sa, a of 1 and b of 1 significand bits"
+    )
+    assert covers(narrow, Domain(exponents=(1, 1), bits=(1, 1)), {"bias": f16})
+    assert covers(Domain(bits=(1, 1)), Domain(), {"bias": f16}) and not covers(
+        Domain(bits=(1, 1)), Domain(), {"b0": f16}
+    )
