@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tcsmt.interop.compiled.elements import ElementClass, element_classes
 from tcsmt.interop.compiled.names import compiled_text, file_text
 from tcsmt.interop.compiled.reading import ElementRead, run_kernel
 from tcsmt.matrix_units.catalogue import Row
@@ -26,11 +28,13 @@ __all__ = ["CompiledKernel", "kernel_read"]
 class CompiledKernel(Result):
     """What a compiled kernel computes for one element of its result, as a program; print it.
 
-    file: that was read. element: the program, and what it was read of.
+    file: that was read. element: the program, and what it was read of. classes: of all elements that the
+    grid stores, where they were asked for; those of the first one have this program.
     """
 
     file: str
     element: ElementRead
+    classes: tuple[ElementClass, ...] = ()
 
     @property
     def k(self) -> int:
@@ -72,7 +76,18 @@ class CompiledKernel(Result):
             "units": dict(text.units),
             "program": list(text.lines),
             "freedoms": dict(text.freedoms),
-        }
+        } | self._classes()
+
+    def _classes(self) -> dict[str, Any]:
+        """Return how many elements each class has, with one of them, its block and its program."""
+        if not self.classes:
+            return {}
+        told = [
+            {"count": one.count, "element": one.element.element, "block": list(one.block),
+             "program": list(one.element.text.lines)}
+            for one in self.classes
+        ]  # fmt: skip
+        return {"classes": told}
 
     def _lines(self) -> Iterator[str]:
         text = self.element.text
@@ -88,6 +103,14 @@ class CompiledKernel(Result):
         yield from text.lines
         for name, count in text.freedoms.items():
             yield f"# freedom {name}: {counted(count, 'alternative')}, of line {text.freedom_lines[name]}"
+        every = sum(one.count for one in self.classes)
+        for one in self.classes[:1]:
+            number = "all" if one.count == every else f"{one.count:,} of"
+            stored = f"{every:,} elements of {self.element.result} that the grid stores"
+            yield f"# the program of {number} {stored}: proved"
+        for one in self.classes[1:]:
+            yield f"# {one.count:,} others, such as {one.element.result}[{one.element.element}]:"
+            yield from one.element.text.lines
 
     @property
     def _title(self) -> str:
@@ -105,6 +128,7 @@ def kernel_read(
     block: tuple[int, int, int] = (0, 0, 0),
     grid: tuple[int, int, int] | None = None,
     threads: tuple[int, int, int] | None = None,
+    every: bool = False,
 ) -> CompiledKernel:
     """Read a compiled kernel (PTX) as a program: what one element of its result is computed from, and how.
 
@@ -125,6 +149,8 @@ def kernel_read(
         block: The block that is run.
         grid: How many blocks there are. [default: up to the one that is run]
         threads: Threads of a block. [default: as the text says]
+        every: Read every element that the grid stores, and say which have this program. A block stands for
+            others where all its instructions do the same to addresses that grow in step.
 
     Raises :class:`tcsmt.TcsmtError`, which names the instruction, its line and the line of its source.
     """
@@ -132,13 +158,16 @@ def kernel_read(
     ptx = compiled_text(path)
     given = [str(argument) for argument in arguments]
     try:
-        run = run_kernel(
-            ptx, given, name=kernel, target=target, threads=threads, block=block, grid=grid
-        )  # fmt: skip
-        read = run.read(element)
+        run = partial(run_kernel, ptx, given, name=kernel, target=target, threads=threads, grid=grid)
+        classes: list[ElementClass] = []
+        if every:
+            if grid is None or element is not None or any(block):
+                raise TcsmtError("every element: give a grid, and no element and no block")
+            classes = element_classes(lambda first, alike: run(block=first, alike=alike), grid)
+        read = classes[0].element if every else run(block=block).read(element)
     except TcsmtError as error:
         raise TcsmtError(f"{path}: {error}") from None
-    found = CompiledKernel(str(path), read)
+    found = CompiledKernel(str(path), read, tuple(classes))
     program_of_file(path, found.as_toml(), "".join(f",{name}=0" for name in found.freedoms), found.k, _row)
     return found
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from tcsmt.interop.compiled.integers import cut
 from tcsmt.interop.compiled.matrix_forms import Fragments
+from tcsmt.interop.compiled.moves import Blocks
 from tcsmt.interop.compiled.ptx_text import (
     Operand,
     PtxAddress,
@@ -43,13 +44,15 @@ _WIDTHS = {"pred": 1, "b8": 8, "b16": 16, "b32": 32, "b64": 64}
 @dataclass(frozen=True)
 class Launch:
     """How a kernel is launched. values: of its parameters, as bits; None: a pointer, or one that is not
-    given. block: the block that runs. grid: how many there are. threads: of a block.
+    given. block: the block that runs. grid: how many there are. threads: of a block. blocks: how many run
+    alike, from this one on, along each axis.
     """
 
     values: Sequence[int | None]
     block: tuple[int, int, int]
     grid: tuple[int, int, int]
     threads: tuple[int, int, int]
+    blocks: tuple[int, int, int] = (1, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -79,9 +82,12 @@ class Machine:
     registers: dict[str, Word] = field(default_factory=dict)
     stored: dict[int, dict[int, list[StoredByte]]] = field(default_factory=dict)
     loaded: set[int] = field(default_factory=set)
+    store_moves: set[tuple[int, ...]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.lanes = int(np.prod(self.launch.threads))
+        self.blocks = Blocks(self.launch.blocks)
+        self.trace.still = self.blocks.still
         if not 1 <= self.lanes <= LANES:
             raise TcsmtError(f"a block of {self.lanes} threads: must be from 1 to {LANES}")
         self.threads = np.arange(self.lanes)
@@ -103,7 +109,7 @@ class Machine:
         self.products: list[list[tuple[set[str], Lanes]]] = []
         self.specials = self._specials()
 
-    def _specials(self) -> dict[str, Lanes]:
+    def _specials(self) -> dict[str, Word]:
         x, y, _ = self.launch.threads
         found = {
             "%tid.x": self.threads % x, "%tid.y": self.threads // x % y, "%tid.z": self.threads // (x * y),
@@ -113,7 +119,13 @@ class Machine:
             ("%ntid", self.launch.threads), ("%ctaid", self.launch.block), ("%nctaid", self.launch.grid),
         ):  # fmt: skip
             found |= {f"{name}.{axis}": np.full(self.lanes, n) for axis, n in zip("xyz", three, strict=True)}
-        return {name: words.astype(np.uint64) for name, words in found.items()}
+        words = {name: Word(bits.astype(np.uint64)) for name, bits in found.items()}
+        for place, axis in enumerate("xyz"):
+            if self.launch.blocks[place] > 1:
+                moves = np.zeros((3, self.lanes), np.int64)
+                moves[place] = 1
+                words[f"%ctaid.{axis}"] = replace(words[f"%ctaid.{axis}"], moves=moves)
+        return words
 
     def run(self, table: Mapping[str, Meaning]) -> None:
         """Run the kernel to its end. table: every instruction that is read, by its name with all modifiers.
@@ -152,7 +164,7 @@ class Machine:
                 if negated:
                     raise TcsmtError(f"!{name}: only guards and selections are negated here")
                 if name in self.specials:
-                    return Word(self.specials[name])
+                    return self.specials[name]
                 if name in self.waiting:
                     raise TcsmtError(f"{name} is read before wgmma.wait_group has waited for it")
                 if name not in self.registers:
@@ -166,7 +178,8 @@ class Machine:
         raise TcsmtError(f"{getattr(operand, 'name', operand)}: an operand that is not read here")
 
     def concrete(self, word: Word, mask: Lanes | None, what: str) -> Lanes:
-        """Return bits that hang on no number."""
+        """Return bits that hang on no number, and on no block."""
+        self.blocks.still(word, slice(None) if mask is None else mask)
         if word.codes is not None:
             codes = word.codes if mask is None else word.codes[mask]
             if codes.any():
@@ -187,16 +200,10 @@ class Machine:
             raise TcsmtError("the result is not a register")
         if operand.name in self.waiting:
             raise TcsmtError(f"{operand.name} is written before wgmma.wait_group has waited for it")
-        bits, codes = cut(word.bits, self.width(operand)), word.codes
         if mask is not None and not mask.all():
-            before = self.word(operand)
-            bits = np.where(mask, bits, before.bits)
-            if codes is not None or before.codes is not None:
-                pair = [np.zeros(self.lanes, np.int64) if c is None else c for c in (codes, before.codes)]
-                codes = np.where(mask, *pair)
-        if codes is not None and not codes.any():
-            codes = None
-        self.registers[operand.name] = Word(bits, codes)
+            word = word.where(mask, self.word(operand))
+        codes, moves = (one if one is not None and one.any() else None for one in (word.codes, word.moves))
+        self.registers[operand.name] = Word(cut(word.bits, self.width(operand)), codes, moves)
         self.unfenced.add(operand.name)
 
     def note_products(self) -> None:
@@ -219,11 +226,14 @@ class Machine:
         return self.trace.bytes_of(self.word(operand), size)
 
     def address(self, operand: Operand, mask: Lanes | None) -> Lanes:
-        """Return the address in each lane, as signed integers."""
+        """Return the address in each lane, as signed integers, the same in all blocks."""
+        word, offset = self._address(operand)
+        return self.concrete(word, mask, "the address").astype(np.int64) + offset
+
+    def _address(self, operand: Operand) -> tuple[Word, int]:
         if not isinstance(operand, PtxAddress):
             raise TcsmtError("an address is expected")
-        base = self.concrete(self.word(operand.base), mask, "the address")
-        return base.astype(np.int64) + operand.offset
+        return self.word(operand.base), operand.offset
 
     def running(self, mask: Lanes | None) -> Lanes:
         """Return the numbers of the lanes that run."""
@@ -234,21 +244,28 @@ class Machine:
         if mask is not None and not mask.all():
             raise TcsmtError("only some threads of the block run it")
 
-    def memory(self, addresses: Lanes, what: str) -> tuple[Lanes, Lanes]:
-        """Return the buffers and the offsets of addresses in global memory."""
+    def memory(self, operand: Operand, lanes: Lanes, what: str) -> tuple[Lanes, Lanes, Lanes]:
+        """Return the buffers and the offsets of some lanes' addresses in global memory, and their moves."""
+        word, offset = self._address(operand)
+        word = word.at(lanes)
+        bits = self.concrete(replace(word, moves=None), None, "the address")
+        addresses = bits.astype(np.int64) + offset
+        moves = np.zeros((3, len(lanes)), np.int64) if word.moves is None else word.moves
         buffers = (addresses >> _BUFFER_BITS) - 1
         offsets = (addresses & ((1 << _BUFFER_BITS) - 1)) - (1 << (_BUFFER_BITS - 1))
+        self.blocks.decided(lambda x: addresses - offsets + x >> _BUFFER_BITS, offsets, moves)
         for buffer in np.unique(buffers).tolist():
             given = 0 <= buffer < len(self.launch.values) and self.launch.values[buffer] is None
             if not given:
                 raise TcsmtError(f"{what} an address that no parameter points to")
-        return buffers, offsets
+        return buffers, offsets, moves
 
-    def stores(self, addresses: Lanes, given: ByteLanes, instruction: PtxInstruction) -> None:
+    def stores(self, operand: Operand, lanes: Lanes, given: ByteLanes, instruction: PtxInstruction) -> None:
         """Note bytes that lanes store in global memory, of shape (bytes, lanes)."""
-        buffers, offsets = self.memory(addresses, "it writes to")
+        buffers, offsets, moves = self.memory(operand, lanes, "it writes to")
         if self.loaded.intersection(np.unique(buffers).tolist()):
             raise TcsmtError("it writes to a buffer from which the kernel reads")
+        self.store_moves |= set(map(tuple, moves.T.tolist()))
         for place in range(len(given.codes)):
             places = buffers.tolist(), offsets.tolist()
             rows = zip(*places, given.codes[place].tolist(), given.index[place].tolist(), strict=True)

@@ -8,7 +8,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from tcsmt.interop.compiled.machine import Machine, Meaning, pointer_to
-from tcsmt.interop.compiled.ptx_text import PtxAddress, PtxInstruction, PtxNumber, PtxRegister, PtxSymbol
+from tcsmt.interop.compiled.ptx_text import (
+    Operand,
+    PtxAddress,
+    PtxInstruction,
+    PtxNumber,
+    PtxRegister,
+    PtxSymbol,
+)
 from tcsmt.interop.compiled.trace import ByteLanes, Lanes, Loaded, Word, stacked
 from tcsmt.support.errors import TcsmtError
 
@@ -42,33 +49,31 @@ def _vector(name: str) -> tuple[int, int]:
 def _load_global(machine: Machine, instruction: PtxInstruction, mask: Lanes | None) -> None:
     count, size = _vector(instruction.name)
     target, source = instruction.operands
-    lanes = machine.running(mask)
-    addresses = machine.address(source, mask)
-    buffers, offsets = machine.memory(addresses[lanes], "it reads from")
-    _check_read(machine, buffers)
-    whole = [np.zeros(machine.lanes, np.int64) for _ in range(2)]
-    whole[0][lanes], whole[1][lanes] = buffers, offsets
-    words = machine.trace.words(Loaded(whole[0], whole[1], (size,) * count), machine.lanes)
+    event = _loaded(machine, source, machine.running(mask), (size,) * count)
+    words = machine.trace.words(event, machine.lanes)
     for part, word in zip(machine.registers_of(target, count), words, strict=True):
         machine.write(part, word, mask)
 
 
-def _check_read(machine: Machine, buffers: Lanes) -> None:
+def _loaded(machine: Machine, source: Operand, lanes: Lanes, sizes: tuple[int, ...]) -> Loaded:
+    """Return what some lanes read from global memory."""
+    buffers, offsets, moves = machine.memory(source, lanes, "it reads from")
     read = set(np.unique(buffers).tolist())
     if read.intersection(machine.stored):
         raise TcsmtError("it reads from a buffer to which the kernel writes")
     machine.loaded |= read
+    whole = np.zeros((5, machine.lanes), np.int64)
+    whole[:, lanes] = buffers, offsets, *moves
+    return Loaded(whole[0], whole[1], sizes, whole[2:] if moves.any() else None)
 
 
 def _store_global(machine: Machine, instruction: PtxInstruction, mask: Lanes | None) -> None:
     count, size = _vector(instruction.name)
     target, source = instruction.operands
     lanes = machine.running(mask)
-    addresses = machine.address(target, mask)[lanes]
-    for number, part in enumerate(machine.registers_of(source, count)):
-        given = machine.bytes(part, size)
-        rows = ByteLanes(given.codes[:, lanes], given.index[:, lanes])
-        machine.stores(addresses + number * size, rows, instruction)
+    given = stacked([machine.bytes(part, size) for part in machine.registers_of(source, count)])
+    rows = ByteLanes(given.codes[:, lanes], given.index[:, lanes])
+    machine.stores(target, lanes, rows, instruction)
 
 
 def _load_shared(machine: Machine, instruction: PtxInstruction, mask: Lanes | None) -> None:
@@ -117,13 +122,7 @@ def _copy(machine: Machine, instruction: PtxInstruction, mask: Lanes | None) -> 
     there = there[lanes]
     if (there > count).any() or (there < 0).any():
         raise TcsmtError(f"the number of bytes that are there is more than {count}")
-    addresses = np.where(there > 0, machine.address(source, mask)[lanes], pointer_to(-1))
-    some = np.flatnonzero(there > 0)
-    buffers, offsets = np.zeros(machine.lanes, np.int64), np.zeros(machine.lanes, np.int64)
-    if len(some):
-        buffers[lanes[some]], offsets[lanes[some]] = machine.memory(addresses[some], "it reads from")
-        _check_read(machine, buffers[lanes[some]])
-    (word,) = machine.trace.words(Loaded(buffers, offsets, (count,)), machine.lanes)
+    (word,) = machine.trace.words(_loaded(machine, source, lanes[there > 0], (count,)), machine.lanes)
     assert word.codes is not None
     places = np.arange(count)[:, None]
     given = ByteLanes(np.where(places < there, word.codes[lanes], 0), np.where(places < there, places, 0))

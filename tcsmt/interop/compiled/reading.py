@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 
 from tcsmt.interop.compiled.machine import Launch, Machine, StoredByte
 from tcsmt.interop.compiled.matrix_forms import MATRIX_FORMS, WARPGROUP_FORMS, Fragments, shape_of
@@ -86,6 +86,10 @@ class KernelRun:
             root = terms.word(self._bytes(number * self.size, self.size))
         except TcsmtError as wrong:
             raise instruction.error(str(wrong)) from None
+        moves: dict[int, tuple[int, ...]] = {}
+        for word in terms.words_of(root):  # what an element reads must move as one
+            if moves.setdefault(word.buffer, word.moves) != word.moves:
+                raise self.machine.blocks.undecided()
         names = self.names
         if not {"A", "B"} & {*names.values()}:
             names = {**names, **dict(zip(terms.multiplied(root), "AB", strict=False))}
@@ -119,16 +123,18 @@ def run_kernel(
     threads: Sequence[int] | None = None,
     block: Sequence[int] = (0,),
     grid: Sequence[int] | None = None,
+    alike: tuple[int, int, int] = (1, 1, 1),
 ) -> KernelRun:
     """Run one block of a kernel, whose elements can then be read.
 
     ptx: the text. arguments: of each parameter, a number, or a name where it is a pointer: A and B are what
     the matrix instructions multiply. Trailing pointers may be left out. name: of the kernel, where there are
     several. target: the architecture or GPU; that of the text without. threads: of a block, where the text
-    does not say. block, grid: which block, and of how many. Raises :class:`.TcsmtError`, which names the line
-    of the text, and of its source.
+    does not say. block, grid: which block, and of how many. alike: so many blocks along each axis, from this
+    one on, are what is run, or :class:`.Undecided` says where they part. Raises :class:`.TcsmtError`, which
+    names the line of the text, and of its source.
     """
-    module = parse_ptx(ptx)
+    module = _parsed(ptx)
     kernel = module.kernel(name)
     architecture = _architecture(module, target)
     values, names = _arguments(kernel, arguments)
@@ -150,9 +156,12 @@ def run_kernel(
         except TcsmtError as wrong:
             raise instruction.error(str(wrong)) from None
 
-    machine = Machine(kernel, Launch(values, own, whole, _three(count, 1)), placed)
+    machine = Machine(kernel, Launch(values, own, whole, _three(count, 1), alike), placed)
     machine.run({**REGISTER_STEPS, **MEMORY_STEPS, **WARP_STEPS, **WARPGROUP_STEPS})
     return KernelRun(machine, architecture, names, units)
+
+
+_parsed = lru_cache(maxsize=4)(parse_ptx)
 
 
 def _three(given: Sequence[int], rest: int) -> tuple[int, int, int]:

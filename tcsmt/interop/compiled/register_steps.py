@@ -29,7 +29,9 @@ def _integer(machine: Machine, instruction: PtxInstruction, mask: Lanes | None) 
         bits = [cut(word.bits, width) for word, width in zip(words, form.widths, strict=True)]
         if instruction.name.startswith(("div.", "rem.")) and not bits[1].all():
             raise TcsmtError("it divides by zero")
-        machine.write(target, Word(np.broadcast_to(form.apply(*bits), (machine.lanes,))), mask)
+        found = np.broadcast_to(form.apply(*bits), (machine.lanes,))
+        moves = machine.blocks.moved(instruction.name, words, form.widths)
+        machine.write(target, Word(found, None, moves), mask)
         return
     why = "it is arithmetic on the bits of numbers"
     if instruction.name in BYTE_FORMS:
@@ -40,6 +42,8 @@ def _integer(machine: Machine, instruction: PtxInstruction, mask: Lanes | None) 
             return
         except TcsmtError as wrong:
             why = str(wrong)
+    for word in words:
+        machine.blocks.still(word)
     # refused where somebody needs it; lanes in which all is concrete are computed
     coded = np.any([word.codes != 0 for word in words if word.codes is not None], axis=0)
     bits = [
@@ -84,10 +88,7 @@ def _selected(machine: Machine, instruction: PtxInstruction, mask: Lanes | None)
         takes = (machine.trace.bytes_of(condition, 1), *(machine.trace.bytes_of(w, 4) for w in pair))
         machine.write(target, _computed(machine, instruction, takes, "select({0}, {1}, {2})", 4), mask)
         return
-    yes = (condition.bits == 1) != chooses.negated
-    bits = np.where(yes, pair[0].bits, pair[1].bits)
-    codes = [np.zeros(machine.lanes, np.int64) if w.codes is None else w.codes for w in pair]
-    machine.write(target, Word(bits, np.where(yes, *codes)), mask)
+    machine.write(target, pair[0].where((condition.bits == 1) != chooses.negated, pair[1]), mask)
 
 
 def _computed(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from tcsmt.support.errors import TcsmtError
@@ -27,10 +27,11 @@ class Constant:
 
 @dataclass(frozen=True)
 class MemoryByte:
-    """One byte of a buffer."""
+    """One byte of a buffer. moves: of the offset, from block to block."""
 
     buffer: int
     offset: int
+    moves: tuple[int, ...] = ()
     size: int = 1
 
 
@@ -41,6 +42,7 @@ class MemoryWord:
     buffer: int
     offset: int
     size: int
+    moves: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,9 +90,9 @@ class TermGraph:
             self.terms.append(term)
         return number
 
-    def memory(self, buffer: int, offset: int) -> int:
+    def memory(self, buffer: int, offset: int, moves: tuple[int, ...] = ()) -> int:
         """Return a byte of memory."""
-        return 256 + 16 * self.add(MemoryByte(buffer, offset))
+        return 256 + 16 * self.add(MemoryByte(buffer, offset, moves))
 
     def bytes_of(self, number: int) -> Bytes:
         """Return the bytes of a term."""
@@ -106,9 +108,9 @@ class TermGraph:
         terms = [self[(byte - 256) // 16] if byte > 255 else None for byte in given]
         first = terms[0]
         if isinstance(first, MemoryByte):
-            wanted = [MemoryByte(first.buffer, first.offset + place) for place in range(len(given))]
+            wanted = [replace(first, offset=first.offset + place) for place in range(len(given))]
             if terms == wanted:
-                return self.add(MemoryWord(first.buffer, first.offset, len(given)))
+                return self.add(MemoryWord(first.buffer, first.offset, len(given), first.moves))
         elif first is not None and given == self.bytes_of((given[0] - 256) // 16):
             return (given[0] - 256) // 16
         if self.widened(given) is not None:
@@ -145,11 +147,12 @@ class TermGraph:
         """
         for number in self.reachable(root):
             if isinstance(term := self[number], DotProduct):
-                left, right = ([w for n in side for w in self._words(n)] for side in (term.a, term.b))
+                left, right = ([w for n in side for w in self.words_of(n)] for side in (term.a, term.b))
                 if left and right:
                     return left[0].buffer, right[0].buffer
-        often = Counter(word.buffer for word in self._words(root))
+        often = Counter(word.buffer for word in self.words_of(root))
         return sorted(buffer for buffer, _ in often.most_common(2))
 
-    def _words(self, root: int) -> list[MemoryWord]:
+    def words_of(self, root: int) -> list[MemoryWord]:
+        """Return the words of memory that a term is made of."""
         return [term for n in self.reachable(root) if isinstance(term := self[n], MemoryWord)]

@@ -24,14 +24,36 @@ LANES = 1024
 
 @dataclass(frozen=True)
 class Word:
-    """What a register holds in each lane. codes: 0 where bits are concrete; None: everywhere."""
+    """What a register holds in each lane. codes: 0 where bits are concrete; None: everywhere. moves: of
+    concrete bits, from block to block along three axes, of shape (3, lanes); None: they stay.
+    """
 
     bits: Lanes
     codes: Lanes | None = None
+    moves: Lanes | None = None
 
     def at(self, lanes: Any) -> Word:
         """Return the words of some lanes."""
-        return Word(self.bits[lanes], None if self.codes is None else self.codes[lanes])
+        return Word(
+            self.bits[lanes],
+            None if self.codes is None else self.codes[lanes],
+            None if self.moves is None else self.moves[:, lanes],
+        )
+
+    def where(self, yes: Lanes, other: Word) -> Word:
+        """Return this word in some lanes, and the other one in the rest."""
+
+        def chosen(x: Lanes | None, y: Lanes | None) -> Lanes | None:
+            none = np.int64(0)
+            return (
+                None if x is y is None else np.where(yes, none if x is None else x, none if y is None else y)
+            )
+
+        return Word(
+            np.where(yes, self.bits, other.bits),
+            chosen(self.codes, other.codes),
+            chosen(self.moves, other.moves),
+        )
 
 
 @dataclass(frozen=True)
@@ -96,11 +118,12 @@ class Gathered(Event):
 
 @dataclass(frozen=True)
 class Loaded(Event):
-    """Bytes of memory. buffers, offsets: of the first byte in each lane."""
+    """Bytes of memory. buffers, offsets: of the first byte in each lane; moves: of the offsets, by block."""
 
     buffers: Lanes
     offsets: Lanes
     sizes: tuple[int, ...]
+    moves: Lanes | None = None
 
     def needs(self, output: int, lane: int) -> Iterable[int]:
         """Return nothing."""
@@ -109,7 +132,8 @@ class Loaded(Event):
     def value(self, output: int, lane: int, read: Read, terms: TermGraph) -> Bytes:
         """Return the bytes, which are named by their buffer and offset."""
         buffer, first = int(self.buffers[lane]), int(self.offsets[lane]) + sum(self.sizes[:output])
-        return tuple([terms.memory(buffer, first + n) for n in range(self.sizes[output])])
+        moves = () if self.moves is None else tuple(self.moves[:, lane].tolist())
+        return tuple([terms.memory(buffer, first + n, moves) for n in range(self.sizes[output])])
 
 
 @dataclass(frozen=True)
@@ -140,10 +164,13 @@ class ComputedNumber(Event):
 
 @dataclass
 class EventTrace:
-    """All events of a run. slots: of each output, its event and its number among the event's outputs."""
+    """All events of a run. slots: of each output, its event and its number among the event's outputs. still:
+    refuses a word that moves with the block.
+    """
 
     slots: list[tuple[Event, int]] = field(default_factory=list)
     terms: TermGraph = field(default_factory=TermGraph)
+    still: Callable[[Word], None] = lambda word: None
     _values: dict[int, Bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -171,7 +198,8 @@ class EventTrace:
         return event.sizes[output]
 
     def bytes_of(self, word: Word, size: int) -> ByteLanes:
-        """Return the lowest bytes of a word."""
+        """Return the lowest bytes of a word, which must not move with the block."""
+        self.still(word)
         places = np.arange(size)[:, None]
         bits = (word.bits[None] >> (8 * places).astype(np.uint64) & np.uint64(255)).astype(np.int64)
         if word.codes is None:

@@ -75,3 +75,16 @@ def test_errors_name_the_file_and_the_line(tmp_path: Path) -> None:
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(tcsmt.TcsmtError, match=r"wrong.ptx: .*decode"):
         tcsmt.kernel_read(file, [])
+
+
+def test_every_element_of_a_grid_is_in_a_class() -> None:
+    found = tcsmt.kernel_read(
+        TEXTS / "f16_sm80.ptx", ["A", "B", "D", 32, 16, 16, 16, 16, 16], grid=(2, 1, 1), every=True
+    )
+    assert (
+        str(found).splitlines()[-1] == "# the program of all 512 elements of D that the grid stores: proved"
+    )
+    (one,) = found.as_json()["classes"]
+    assert (one["count"], one["element"], one["block"]) == (512, 0, [0, 0, 0])
+    with pytest.raises(tcsmt.TcsmtError, match="every element: give a grid, and no element and no block"):
+        tcsmt.kernel_read(TEXTS / "f16_sm80.ptx", ["A", "B", "D", *[16] * 6], every=True)
