@@ -104,13 +104,14 @@ class CompiledKernel(Result):
         for name, count in text.freedoms.items():
             yield f"# freedom {name}: {counted(count, 'alternative')}, of line {text.freedom_lines[name]}"
         every = sum(one.count for one in self.classes)
-        for one in self.classes[:1]:
-            number = "all" if one.count == every else f"{one.count:,} of"
+        for number, kind in enumerate(self.classes):
+            if number:
+                yield f"# {kind.count:,} others, such as {kind.element.result}[{kind.element.element}]:"
+                yield from kind.element.text.lines
+                continue
+            of_them = "all" if kind.count == every else f"{kind.count:,} of"
             stored = f"{every:,} elements of {self.element.result} that the grid stores"
-            yield f"# the program of {number} {stored}: proved"
-        for one in self.classes[1:]:
-            yield f"# {one.count:,} others, such as {one.element.result}[{one.element.element}]:"
-            yield from one.element.text.lines
+            yield f"# the program of {of_them} {stored}: proved"
 
     @property
     def _title(self) -> str:

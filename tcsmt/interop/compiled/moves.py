@@ -125,7 +125,7 @@ class _Moved:
             case "min" | "max":
                 first = self._decided(lambda d: d <= 0)
                 return np.where(first if op == "min" else ~first, m[0], m[1])
-        raise self.blocks.undecided(sum(abs(one) for one in m))
+        raise self.blocks.undecided(np.sum(np.abs(m), axis=0))
 
     def _exact(self, place: int) -> tuple[Lanes, Lanes]:
         """Return a value and its moves as numbers, which leave no block's word."""

@@ -112,7 +112,7 @@ def test_a_block_that_computes_otherwise_is_another_class(block: int) -> None:
     classes, runs = _check(text, _arguments(32, 48, 16), (2, 3, 1), each=6)
     assert [one.count for one in classes] == [32 * 48 - 64, 64]
     assert runs > 1
-    assert "multiply(v0, 0x40000000:f32, f32)" in classes[1].element.text.lines[2]
+    assert any("0x40000000:f32" in line for line in classes[1].element.text.lines)
 
 
 @pytest.mark.slow
