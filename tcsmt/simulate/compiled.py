@@ -263,10 +263,10 @@ class FloatColumnCode(ColumnCode):
     def __init__(
         self, source: FloatColumns, k: int, lanes: Sequence[int], integers: Callable[[], ColumnCode]
     ) -> None:
-        prepared = [ctypes.c_void_p] * sum(len(own.terms) for own in source.prepared)
+        prepared = [ctypes.c_void_p] * sum(len(words.terms) for words in source.prepared)
         super().__init__(source, source.outer(), k, ctypes.c_void_p, *prepared)
         self._lanes, self._integers = lanes, integers
-        self._stored = {own.name: source.stored_bits(own.name) for own in source.prepared}
+        self._stored = {words.name: source.stored_bits(words.name) for words in source.prepared}
         self._of_a = len(self._stored["a"])
         self._prepare = {
             name: _function("prepare", source.prepare(name), *[ctypes.c_void_p] * (1 + len(bits)))

@@ -110,13 +110,13 @@ def _chained(model: Model, block: ProvedBlock) -> list[Term]:
     """Return the form's result on the lanes of each of the model's blocks, each the next one's c; and all
     guards.
     """
-    own, words, k = block.model.trace, model.trace, block.model.k
+    trace, words, k = block.model.trace, model.trace, block.model.k
     result, guards = words.c, []
     result_of_words, guard_of_words = _by_half(block, "abc")
     for first in range(0, model.k, k):
-        values = {own.c: result}
+        values = {trace.c: result}
         for number, lane in enumerate(block.lanes[first : first + k]):
-            values |= {own.a[number]: words.a[lane], own.b[number]: words.b[lane]}
+            values |= {trace.a[number]: words.a[lane], trace.b[number]: words.b[lane]}
         result, guard = substitute([result_of_words, guard_of_words], values)
         guards.append(guard)
     return [result, *guards]
@@ -126,8 +126,8 @@ def _by_half(block: ProvedBlock, names: str) -> list[Term]:
     """Return a form's result and its guard, in which numbers of some operands are converted by way of
     binary16 where that is shorter. Of words that are special they say nothing.
     """
-    own, short = block.model.trace, dict[Term, Term]()
-    words = {"a": own.a, "b": own.b, "c": [own.c]}
+    trace, short = block.model.trace, dict[Term, Term]()
+    words = {"a": trace.a, "b": trace.b, "c": [trace.c]}
     formats = dict(zip("abc", (*_formats(block), float_format(block.model.c_format)), strict=True))
     factors = dict(zip("ab", block.factor_formats, strict=True))
     for name in names:
@@ -157,8 +157,8 @@ class FloatColumns(KernelSource):
         """Return the columns of a block; None where lanes are prepared in different ways."""
         words = block.model.trace
         roots = [root for (root,) in fitted(_by_half(block, "c" if converts_half() else ""), _native())]
-        own = prepared({"a": words.a, "b": words.b}, roots)
-        return None if own is None else cls(block, roots, own)
+        operands = prepared({"a": words.a, "b": words.b}, roots)
+        return None if operands is None else cls(block, roots, operands)
 
     def outer(self) -> str:
         """Return a function ``outer`` as that of the integers, of what is prepared.
@@ -166,15 +166,15 @@ class FloatColumns(KernelSource):
         Where the results say nothing for some column of a row, its byte in the array ``%failed`` is 1.
         """
         sources = {
-            variable: _Prepared(own.name, number, lane, bits)
-            for own in self.prepared
-            for number, (bits, variables) in enumerate(zip(own.bits, own.inputs, strict=True))
+            variable: _Prepared(operand.name, number, lane, bits)
+            for operand in self.prepared
+            for number, (bits, variables) in enumerate(zip(operand.bits, operand.inputs, strict=True))
             for lane, variable in enumerate(variables)
         }
         inputs = {
             term: free
-            for own in self.prepared
-            for terms, variables in zip(own.terms, own.inputs, strict=True)
+            for operand in self.prepared
+            for terms, variables in zip(operand.terms, operand.inputs, strict=True)
             for term, free in zip(terms, variables, strict=True)
         }
         plain, guard = substitute([self._plain, self._guard], inputs)
@@ -184,8 +184,8 @@ class FloatColumns(KernelSource):
         carried = failures.carried(self._emitter())
 
         def write(e: Emitter, starts: Mapping[str, str]) -> str:
-            self._read_step(e, starts, ["c", *(own.name for own in self.prepared)])
-            place = {own.name: self._place(e, own, starts[own.name]) for own in self.prepared}
+            self._read_step(e, starts, ["c", *(operand.name for operand in self.prepared)])
+            place = {operand.name: self._place(e, operand, starts[operand.name]) for operand in self.prepared}
 
             def read(variable: Term, first: str) -> str:
                 source = sources[variable]
@@ -198,7 +198,9 @@ class FloatColumns(KernelSource):
             return result
 
         pointers = "".join(
-            f", ptr noalias %{own.name}.{number}" for own in self.prepared for number in range(len(own.terms))
+            f", ptr noalias %{operand.name}.{number}"
+            for operand in self.prepared
+            for number in range(len(operand.terms))
         )
         return self._over_steps(
             write,
@@ -211,32 +213,34 @@ class FloatColumns(KernelSource):
         """Return how many bits are stored for each word of a or b: of a, no fewer than 32, so that a load
         alone repeats it in a vector.
         """
-        (own,) = (own for own in self.prepared if own.name == name)
-        return [max(bits, 32) if name == "a" else bits for bits in own.bits]
+        (operand,) = (operand for operand in self.prepared if operand.name == name)
+        return [max(bits, 32) if name == "a" else bits for bits in operand.bits]
 
     def prepare(self, name: str) -> str:
         """Return a function ``prepare`` over one array of words of a or b, and one for each result."""
-        (own,) = (own for own in self.prepared if own.name == name)
+        (source,) = (source for source in self.prepared if source.name == name)
         (operand,) = (operand for operand in self.inputs if operand.name == name)
-        e, word = self._emitter(), own.words[0]
+        e, word = self._emitter(), source.words[0]
         place = e.emit(f"mul i64 %g, {self.width}")
         loaded = load(e, operand, place)
         e.register[word] = e.fitted(operand.bits, e.container(word.width), loaded)
-        terms = [lanes[0] for lanes in own.terms]
+        terms = [lanes[0] for lanes in source.terms]
         e.run(schedule(terms, {}))
-        for number, (term, bits) in enumerate(zip(terms, own.bits, strict=True)):
+        for number, (term, bits) in enumerate(zip(terms, source.bits, strict=True)):
             value = e.fitted(e.container(term.width), bits, e.register[term])
             stored = self.stored_bits(name)[number]
             if stored > bits:
-                wide = e.convert("zext", bits, stored, value)
-                value = e.binary("or", stored, wide, e.binary("shl", stored, wide, e.constant(bits, stored)))
+                extended = e.convert("zext", bits, stored, value)
+                value = e.binary(
+                    "or", stored, extended, e.binary("shl", stored, extended, e.constant(bits, stored))
+                )
             e.store(f"%to.{number}", stored, place, value)
         results = "".join(f", ptr noalias %to.{number}" for number in range(len(terms)))
         return over_groups("prepare", f"ptr noalias %{name}{results}", e.text)
 
-    def _place(self, e: Emitter, own: PreparedWords, start: str) -> str:
+    def _place(self, e: Emitter, operand: PreparedWords, start: str) -> str:
         """Return the place of a step's first words that are prepared: lanes lie side by side."""
-        moved = e.emit(f"mul i64 %s, {len(own.words) * (1 if own.name == 'a' else self.width)}")
+        moved = e.emit(f"mul i64 %s, {len(operand.words) * (1 if operand.name == 'a' else self.width)}")
         return e.emit(f"add i64 {start}, {moved}")
 
     def _read_prepared(self, e: Emitter, source: _Prepared, place: str, first: str, width: int) -> str:
@@ -399,11 +403,11 @@ class _Failures:
     def registers(self, e: Emitter, words: Sequence[str], before: Sequence[str] = ()) -> list[str]:
         """Return what is kept after a step. words: the registers of what was computed in it."""
         registers = []
-        for number, kept in enumerate(self._kept):
-            own = [*before[number : number + 1]]
+        for number, reduction in enumerate(self._kept):
+            parts_here = [*before[number : number + 1]]
             parts = zip(self.parts, words, strict=True)
-            own += [part.fitted(e, word) for part, word in parts if part.key == kept.key]
-            registers.append(reduce(partial(kept.together, e), own))
+            parts_here += [part.fitted(e, word) for part, word in parts if part.key == reduction.key]
+            registers.append(reduce(partial(reduction.together, e), parts_here))
         return registers
 
     def flags(self, e: Emitter, registers: Sequence[str]) -> str:

@@ -53,15 +53,15 @@ def prepared(operands: Mapping[str, Sequence[Term]], roots: Sequence[Term]) -> l
     for node in nodes:
         if owner[node] is None:
             for arg in node.args:
-                own = owner[arg]
-                if own is not None:
-                    results[own][arg] = None
+                owner_name = owner[arg]
+                if owner_name is not None:
+                    results[owner_name][arg] = None
     found = []
     for name, words in operands.items():
         first = list(results[words[0]])
         lanes = [substitute(first, {words[0]: word}) for word in words]
         # one function prepares every lane: a lane of which something else is needed would be read wrongly
-        if any(set(own) != set(results[word]) for own, word in zip(lanes, words, strict=True)):
+        if any(set(lane) != set(results[word]) for lane, word in zip(lanes, words, strict=True)):
             return None
         found.append(PreparedWords(name, tuple(words), tuple(zip(*lanes, strict=True))))
     return found

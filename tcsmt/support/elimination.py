@@ -131,25 +131,25 @@ def decisive_first(sets: Sequence[int], chosen: Sequence[int]) -> list[int]:
 
 def _maximal(distinct: Mapping[int, int]) -> list[int]:
     """Return numbers of the sets, given with their numbers, that lie in no other one."""
-    kept: dict[int, int] = {}
+    maximal: dict[int, int] = {}
     for members in sorted(distinct, key=lambda s: (-s.bit_count(), distinct[s])):
-        if members and not any(members & ~other == 0 for other in kept):
-            kept[members] = distinct[members]
-    return list(kept.values())
+        if members and not any(members & ~other == 0 for other in maximal):
+            maximal[members] = distinct[members]
+    return list(maximal.values())
 
 
-def _greedy(sets: Sequence[int], useful: Sequence[int], whole: int) -> list[int]:
+def _greedy(sets: Sequence[int], useful: Sequence[int], uncovered: int) -> list[int]:
     """Return sets that cover the whole, each the first of those that hold most of what is left."""
     chosen: list[int] = []
-    while whole:
-        best = max(useful, key=lambda n: ((sets[n] & whole).bit_count(), -n))
+    while uncovered:
+        best = max(useful, key=lambda n: ((sets[n] & uncovered).bit_count(), -n))
         chosen.append(best)
-        whole &= ~sets[best]
+        uncovered &= ~sets[best]
     return chosen
 
 
 def _minimum(
-    sets: Sequence[int], useful: Sequence[int], whole: int, most: int
+    sets: Sequence[int], useful: Sequence[int], universe: int, most: int
 ) -> tuple[list[int] | None, bool]:
     """Return a choice of fewer than ``most`` sets, the smallest, or None; and whether that is sure.
 
@@ -159,12 +159,12 @@ def _minimum(
     bound, nodes = most, 0
     having = {
         1 << place: [n for n in useful if sets[n] >> place & 1]
-        for place in range(whole.bit_length())
-        if whole >> place & 1
+        for place in range(universe.bit_length())
+        if universe >> place & 1
     }
     rarest = sorted(having, key=lambda member: len(having[member]))
     largest = max(sets[n].bit_count() for n in useful)
-    stack: list[tuple[int, list[int]]] = [(whole, [])]
+    stack: list[tuple[int, list[int]]] = [(universe, [])]
     while stack:
         remaining, chosen = stack.pop()
         if not remaining:

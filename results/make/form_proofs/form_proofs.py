@@ -1,4 +1,4 @@
-"""What is to be proved of a unit, so that its simulator may run on another graph than the model's."""
+"""The equivalences that let the simulator of a unit run a faster graph than the model's."""
 
 from __future__ import annotations
 

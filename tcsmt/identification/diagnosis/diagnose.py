@@ -130,9 +130,9 @@ def _pool(wrong: Array) -> tuple[Array, str]:
     """Places among which the elements lie that are off, and where they are, where that is a part of D."""
     rows, columns = np.flatnonzero(wrong.any(axis=1)), np.flatnonzero(wrong.any(axis=0))
     grid = np.stack(np.meshgrid(rows, columns, indexing="ij"), axis=-1).reshape(-1, 2)
-    whole = np.argwhere(np.ones(wrong.shape, bool))
+    every_element = np.argwhere(np.ones(wrong.shape, bool))
     if not len(grid) or 2 * len(grid) > wrong.size:
-        return whole, ""
+        return every_element, ""
     if 4 * wrong.sum() < 3 * len(grid):
         grid = np.argwhere(wrong)
     (top, bottom), (left, right) = ((int(x[0]), int(x[-1])) for x in (rows, columns))
@@ -216,7 +216,7 @@ class _Search:
         for change in changes:
             for way in change.ways:
                 members = groups.setdefault((id(change.recorded), way.inputs), [])
-                members += [(change, other) for own in self.kernels for other in way.kernels(own)]
+                members += [(change, other) for given in self.kernels for other in way.kernels(given)]
         count = sum(map(len, groups.values()))
         if self._told() <= log2(max(count, 1)) + MARGIN:
             return []
@@ -335,7 +335,7 @@ class _Search:
         with np.errstate(all="ignore"):
             errors = [(x - exact) / size for x in (self._d(values), values[0])]
             finite = [each[np.isfinite(each)] for each in errors]
-            own, near = (float(np.sqrt(np.mean(each**2))) if each.size else np.nan for each in finite)
-        if not (np.isfinite(own) and np.isfinite(near) and near > 0):
+            recorded, near = (float(np.sqrt(np.mean(each**2))) if each.size else np.nan for each in finite)
+        if not (np.isfinite(recorded) and np.isfinite(near) and near > 0):
             return ""
-        return f"errors of D are {own / near:.2g} times those of {kernel.name}"
+        return f"errors of D are {recorded / near:.2g} times those of {kernel.name}"

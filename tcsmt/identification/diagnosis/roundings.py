@@ -64,19 +64,19 @@ def rounded_operands(sample: ResultSample) -> Iterator[Change]:
 
 def _is_narrower(fmt: Format, recorded: RecordedResult) -> bool:
     """Return whether a format has fewer significand bits than both operands' have."""
-    return all(own is not None and fmt.precision < own.precision for own in recorded.formats[:2])
+    return all(operand is not None and fmt.precision < operand.precision for operand in recorded.formats[:2])
 
 
 def _rounded(
     recorded: RecordedResult, side: str, fmt: Format, rule: str, inputs: SampledElements
 ) -> Array | None:
     """An operand's words of its own format again; None where this does not hold a value."""
-    own = not_none(recorded.format_of(side))
-    narrow = converted(getattr(inputs, side), own, fmt, OPERAND_RULES[rule])
-    wide = converted(narrow.words, fmt, own, OPERAND_RULES[rule])
-    if wide.inexact.any() or (narrow.absent.any() and not fmt.has_infinity):
+    source = not_none(recorded.format_of(side))
+    narrow = converted(getattr(inputs, side), source, fmt, OPERAND_RULES[rule])
+    restored = converted(narrow.words, fmt, source, OPERAND_RULES[rule])
+    if restored.inexact.any() or (narrow.absent.any() and not fmt.has_infinity):
         return None
-    return wide.words.astype(unsigned(own))
+    return restored.words.astype(unsigned(source))
 
 
 def _narrowed(
@@ -91,8 +91,8 @@ def _narrowed(
 def _in_format(recorded: RecordedResult, fmt: Format, rule: str, inputs: SampledElements) -> SampledElements:
     """Return the operands as words of the narrower format."""
     a, b = (
-        converted(words, own, fmt, OPERAND_RULES[rule]).words.astype(unsigned(fmt))
-        for words, own in (
+        converted(words, source, fmt, OPERAND_RULES[rule]).words.astype(unsigned(fmt))
+        for words, source in (
             (inputs.a, not_none(recorded.formats[0])),
             (inputs.b, not_none(recorded.formats[1])),
         )
@@ -102,11 +102,11 @@ def _in_format(recorded: RecordedResult, fmt: Format, rule: str, inputs: Sampled
 
 def _units_of(fmt: Format, kernel: Kernel) -> list[Kernel]:
     """Return the same kernel on units of the narrower format whose C and results are in the same formats."""
-    own = kernel.unit.model
+    model = kernel.unit.model
     rows = [
         first
         for first, *_ in units_for(fmt, fmt)
-        if (first.model.c_format, first.model.d_format) == (own.c_format, own.d_format)
+        if (first.model.c_format, first.model.d_format) == (model.c_format, model.d_format)
     ]
     reductions = dict.fromkeys((kernel.reduction, CHAINED))
     return [replace(kernel, unit=row, reduction=reduction) for reduction in reductions for row in rows]
@@ -175,14 +175,14 @@ def _always(other: Kernel) -> Any:
 def _results(kernel: Kernel, recorded: RecordedResult) -> Iterator[Tried]:
     """Results in the formats that have all of D, and as the sum is."""
     schedule, epilogue = kernel.schedule, kernel.epilogue
-    wide = schedule.sum_format
+    total = schedule.sum_format
     plain = replace(epilogue, out=(), rounding=ROUNDINGS["RNE"], saturate=False, stochastic=0)
-    if epilogue.out and isinstance(wide, Format):
-        yield "result", f"results in {wide.name}: without out={_out(epilogue)}", 2.0, _ended(kernel, plain)
-    own = recorded.d_format.name
-    for place, name in enumerate([own] if own in _RESULTS and own != wide.name else _RESULTS):
+    if epilogue.out and isinstance(total, Format):
+        yield "result", f"results in {total.name}: without out={_out(epilogue)}", 2.0, _ended(kernel, plain)
+    given = recorded.d_format.name
+    for place, name in enumerate([given] if given in _RESULTS and given != total.name else _RESULTS):
         fmt = FORMATS[name]
-        if not isinstance(wide, Format) or not wide.holds(fmt) or wide == fmt or not _has(fmt, recorded.d):
+        if not isinstance(total, Format) or not total.holds(fmt) or total == fmt or not _has(fmt, recorded.d):
             continue
         for number, rounding in enumerate(_ROUNDINGS):
             saturate = not fmt.has_infinity or bool((np.abs(recorded.d) == float(fmt.largest_finite)).any())
@@ -212,15 +212,15 @@ def _has(fmt: Format, values: Array) -> bool:
 
 def _sums(kernel: Kernel, recorded: RecordedResult) -> Iterator[Tried]:
     """Partial sums, running totals and accumulators in narrower formats."""
-    levels, wide = kernel.reduction.levels, kernel.unit.model.d_format
-    if kernel.reduction.tiled or not isinstance(wide, Format):
+    levels, sum_format = kernel.reduction.levels, kernel.unit.model.d_format
+    if kernel.reduction.tiled or not isinstance(sum_format, Format):
         return
     ends = [kernel]
     if recorded.c is not None and kernel.epilogue.c_first:
         ends.append(_ended(kernel, replace(kernel.epilogue, c="epilogue")))
     for place, name in enumerate(_SUMS):
         fmt = FORMATS[name]
-        if not wide.holds(fmt) or wide == fmt:
+        if not sum_format.holds(fmt) or sum_format == fmt:
             continue
         for number, level in enumerate(levels):
             for cost, text, names in (
@@ -229,11 +229,13 @@ def _sums(kernel: Kernel, recorded: RecordedResult) -> Iterator[Tried]:
                 (2.6, "partial sums and their total", ("parts", "total")),
                 (2.7, "additions of partial sums", ("sum",)),
             ):
-                own = dict.fromkeys(names, fmt)
-                yield from _with_level(kernel, number, level, own, f"{text} in {name}", cost + place / 100)
+                formats = dict.fromkeys(names, fmt)
+                yield from _with_level(
+                    kernel, number, level, formats, f"{text} in {name}", cost + place / 100
+                )
         for inner in dict.fromkeys((1, kernel.unit.model.k, *_BLOCKS)):
-            for cost, own in ((2.8, {"total": fmt}), (2.9, {"parts": fmt, "total": fmt})):
-                level = Level(kind="promote", number=inner, **own)  # type: ignore[arg-type]
+            for cost, formats in ((2.8, {"total": fmt}), (2.9, {"parts": fmt, "total": fmt})):
+                level = Level(kind="promote", number=inner, **formats)  # type: ignore[arg-type]
                 for outer in dict.fromkeys((levels, ())):
                     reduction = Reduction((*outer, level))
                     for end in ends:
@@ -243,12 +245,12 @@ def _sums(kernel: Kernel, recorded: RecordedResult) -> Iterator[Tried]:
 
 
 def _with_level(
-    kernel: Kernel, number: int, level: Level, own: dict[str, Format], text: str, cost: float
+    kernel: Kernel, number: int, level: Level, formats: dict[str, Format], text: str, cost: float
 ) -> Iterator[Tried]:
     """One level with other formats; none where it cannot have them."""
     levels = kernel.reduction.levels
     try:
-        reduction = Reduction((*levels[:number], replace(level, **own), *levels[number + 1 :]))  # type: ignore[arg-type]
+        reduction = Reduction((*levels[:number], replace(level, **formats), *levels[number + 1 :]))  # type: ignore[arg-type]
         replace(kernel, reduction=reduction).schedule  # noqa: B018
     except TcsmtError:
         return
@@ -258,14 +260,14 @@ def _with_level(
 def _units(kernel: Kernel, recorded: RecordedResult) -> Iterator[Tried]:
     """Other units of the same operands, those with narrow accumulators among them."""
     a, b = recorded.formats[:2]
-    own = kernel.unit.model
+    current = kernel.unit.model
     for place, (row, *_) in enumerate(units_for(a, b)):
         model = row.model
-        if model.digest == own.digest or (recorded.c is not None and model.c_format != own.c_format):
+        if model.digest == current.digest or (recorded.c is not None and model.c_format != current.c_format):
             continue
         for reduction in dict.fromkeys((kernel.reduction, Reduction())):
             other = replace(kernel, unit=row, reduction=reduction)
-            narrow = isinstance(model.d_format, Format) and model.d_format != own.d_format
+            narrow = isinstance(model.d_format, Format) and model.d_format != current.d_format
             what = f"accumulation in {model.d_format.name}" if narrow else "another unit"
             yield (
                 "format" if narrow else "unit",

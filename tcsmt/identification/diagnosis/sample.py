@@ -127,8 +127,8 @@ class ResultSample:
         """
         measured, worst = self, _FLOOR
         if len(self.places) < _MEASURED:
-            whole = np.argwhere(np.ones(self.recorded.d.shape, bool))
-            measured = ResultSample.of(self.recorded, self.kernels, whole)
+            every_element = np.argwhere(np.ones(self.recorded.d.shape, bool))
+            measured = ResultSample.of(self.recorded, self.kernels, every_element)
         count = min(_MEASURED, len(measured.places))
         with np.errstate(all="ignore"):
             for values in measured.own.values():

@@ -105,8 +105,8 @@ def _runs(terms: Array, missing: Array) -> Iterator[tuple[int, int, int]]:
 def _distances(sums: Array, missing: Array) -> Array:
     """Σ (missing - (sums of column j - sums of column i))² of each i and j, but for a constant."""
     gram, along = sums.T @ sums, sums.T @ missing
-    own = np.diagonal(gram)
-    result: Array = own[:, None] + own[None, :] - 2 * gram - 2 * (along[None, :] - along[:, None])
+    squares = np.diagonal(gram)
+    result: Array = squares[:, None] + squares[None, :] - 2 * gram - 2 * (along[None, :] - along[:, None])
     return result
 
 
@@ -204,8 +204,8 @@ def _with_part(first: int, last: int, length: int, kernel: Kernel) -> list[Kerne
     cut = replace(outer, kind="cuts", number=0, step=None, halved=0, at=(*starts[1:], length))
     found = [replace(kernel, reduction=Reduction((cut, *inner)))]
     if first in starts and len(starts) > 1:
-        own = starts.index(first)
-        order = [*range(own + 1), len(starts), *range(own + 1, len(starts))]
+        place = starts.index(first)
+        order = [*range(place + 1), len(starts), *range(place + 1, len(starts))]
         again = replace(cut, order="-".join(map(str, order)))
         found.append(replace(kernel, reduction=Reduction((again, *inner))))
     return found

@@ -197,9 +197,9 @@ def _twice(recorded: RecordedResult, name: str, inputs: SampledElements) -> Samp
 def _with_epilogue(values: dict[str, Any], kernel: Kernel) -> list[Kernel]:
     """Return the kernel with other numbers in its epilogue; none where it cannot have them."""
     try:
-        own = {name: getattr(kernel.epilogue, name) for name in Epilogue.__dataclass_fields__}
-        if own["c"] == "first" and {"alpha", "beta"} & values.keys():
-            own["c"] = None
-        return [replace(kernel, epilogue=Epilogue(**(own | values)))]
+        settings = {name: getattr(kernel.epilogue, name) for name in Epilogue.__dataclass_fields__}
+        if settings["c"] == "first" and {"alpha", "beta"} & values.keys():
+            settings["c"] = None
+        return [replace(kernel, epilogue=Epilogue(**(settings | values)))]
     except TcsmtError:
         return []

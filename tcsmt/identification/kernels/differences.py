@@ -134,13 +134,13 @@ class Differences:
     def _ordered(self, words: Array) -> Array:
         """Signed integers in the order of the values, neighbours one apart."""
         fmt = self.format
-        wide = words.astype(np.uint64)
-        sign = (wide >> np.uint64(fmt.sign_bit) & np.uint64(1)).astype(bool) & fmt.signed
+        as_u64 = words.astype(np.uint64)
+        sign = (as_u64 >> np.uint64(fmt.sign_bit) & np.uint64(1)).astype(bool) & fmt.signed
         if isinstance(fmt, IntegerFormat):
             low = np.uint64(((1 << fmt.width) - 1) ^ ((1 << 64) - 1))
-            return np.where(sign, wide | low, wide).view(np.int64)
+            return np.where(sign, as_u64 | low, as_u64).view(np.int64)
         mask = np.uint64((1 << fmt.sign_bit) - 1) if fmt.signed else np.iinfo(np.uint64).max
-        magnitude = (wide & mask).astype(np.int64) >> getattr(fmt, "ignored_low_bits", 0)
+        magnitude = (as_u64 & mask).astype(np.int64) >> getattr(fmt, "ignored_low_bits", 0)
         return np.where(sign, -magnitude, magnitude)
 
 

@@ -73,8 +73,8 @@ def reductions(
         result += [Reduction((level,)) for level in lanes]
         result += _vectors(length)
     if narrow is not None:
-        kept = (("parts",), ("total",), ("parts", "total"))
-        through = [_through(reduction, names, narrow) for names in kept for reduction in result]
+        narrowed = (("parts",), ("total",), ("parts", "total"))
+        through = [_through(reduction, names, narrow) for names in narrowed for reduction in result]
         result += [reduction for reduction in through if reduction is not None]
     return _distinct(result, length, k, c=c)
 
@@ -102,12 +102,12 @@ def varying(shape: tuple[int, int, int], k: int) -> tuple[Reduction, ...]:
         if parts * max(tile, _LEAST) < 2 * length
     ]
     shared: dict[tuple[int, ...], Reduction] = {}
-    for workers, (tall, wide), deep in product(_WORKERS, _SIDES, _DEPTHS):
-        tiles, steps = -(-m // tall) * -(-n // wide), -(-length // deep)
+    for workers, (tall, columns), deep in product(_WORKERS, _SIDES, _DEPTHS):
+        tiles, steps = -(-m // tall) * -(-n // columns), -(-length // deep)
         share = -(-tiles * steps // workers)
         if tiles > 1 and share % steps and steps % share:  # else every tile has the same cuts, or none
-            level = Level(kind="stream-k", number=workers, tile=(tall, wide, deep))
-            shared.setdefault((tall, wide, share * deep, steps * deep), Reduction((level,)))
+            level = Level(kind="stream-k", number=workers, tile=(tall, columns, deep))
+            shared.setdefault((tall, columns, share * deep, steps * deep), Reduction((level,)))
     return (*_distinct(atomic, length, k), *shared.values())
 
 

@@ -320,8 +320,8 @@ def _survivors(search: _Search, *, stopped: bool) -> tuple[list[Kernel], list[Ke
         batch, alive = alive[:_BATCH], alive[_BATCH:]
         if start < len(search.elements):
             more = search.stage(batch, slice(start, len(search.elements)), len(_STAGES))
-            kept = {kernel for kernel, wrong in more if not wrong}
-            batch = [kernel for kernel in batch if kernel in kept]
+            explaining = {kernel for kernel, wrong in more if not wrong}
+            batch = [kernel for kernel in batch if kernel in explaining]
         for number, kernel in enumerate(batch, 1):
             if len(explained) == _MOST:
                 alive = [*batch[number - 1 :], *alive]
@@ -358,12 +358,12 @@ def _against_all(kernel: Kernel, product: Product) -> NearMiss:
     if kernel.reduction.unordered:
         parts = [places[first : first + _AT_ONCE] for first in range(0, len(places), _AT_ONCE)]
         words = [next(on_elements([kernel], SampledElements.of(product, part))) for part in parts]
-        pairs = [(own, part) for (_, own), part in zip(words, parts, strict=True)]
+        pairs = [(words_here, part) for (_, words_here), part in zip(words, parts, strict=True)]
         missed = np.concatenate([product.missed(*pair) for pair in pairs])
         far = sum(product.far(*pair) * len(pair[1]) for pair in pairs) / len(places)
     else:
-        own = kernel.multiply(product.a, product.b, product.c).view(product.d.dtype).reshape(-1)
-        missed, far = product.missed(own, places), product.far(own, places)
+        words_here = kernel.multiply(product.a, product.b, product.c).view(product.d.dtype).reshape(-1)
+        missed, far = product.missed(words_here, places), product.far(words_here, places)
     shown = tuple((int(i), int(j)) for i, j in places[missed][:_ELEMENTS])
     return NearMiss(kernel, int(missed.sum()), product.d.size, shown, far)
 

@@ -131,7 +131,7 @@ class _Search:
 
     def side(self, number: int) -> Array:
         """Return the rows of A, or the columns of B, of the inputs."""
-        rows = [own[number] for own in self.inputs]
+        rows = [operand[number] for operand in self.inputs]
         return np.stack(rows) if rows else np.zeros((0, self.length), unsigned(self.formats[number]))
 
 

@@ -83,17 +83,17 @@ class SumTree:
         return str(self.arithmetic)
 
     def _lines(self) -> list[str]:
-        own = self.arithmetic
+        arithmetic = self.arithmetic
         sums = self._all_sums()
         if sums:
             how = "added" if len(sums) == 2 else "added one after the other"
-            return [f"{len(sums)} sums, {how}:", *_listed(sums, own)]
+            return [f"{len(sums)} sums, {how}:", *_listed(sums, arithmetic)]
         first, *others = self.steps
-        lines = _added("sum of", first, own)
+        lines = _added("sum of", first, arithmetic)
         for run in _runs(others):
             (size,) = {len(step) for step in run}
             if len(run) == 1:
-                lines += _added("then", run[0], own)
+                lines += _added("then", run[0], arithmetic)
             elif size == 1:
                 lines.append(f"then one at a time: {_names([step[0] for step in run])}")
             else:
@@ -125,19 +125,19 @@ class SumTree:
 
     def as_json(self) -> dict[str, Any]:
         """Return the formats, and the steps, each a list of products' numbers and of such sums."""
-        own = {} if self.arithmetic is None else self.arithmetic.as_json()
+        arithmetic = {} if self.arithmetic is None else self.arithmetic.as_json()
         steps = [
             [part.as_json() if isinstance(part, SumTree) else part for part in step] for step in self.steps
         ]
-        return {**own, "steps": steps}
+        return {**arithmetic, "steps": steps}
 
 
-def _added(word: str, step: Sequence[int | SumTree], own: Arithmetic | None) -> list[str]:
+def _added(word: str, step: Sequence[int | SumTree], arithmetic: Arithmetic | None) -> list[str]:
     products = [part for part in step if isinstance(part, int)]
     sums = [part for part in step if isinstance(part, SumTree)]
     parts = [_names(products)] if products else []
     parts += [f"{counted(len(sums), 'sum')}:"] if sums else []
-    return [f"{word} {' and '.join(parts)}", *_listed(sums, own)]
+    return [f"{word} {' and '.join(parts)}", *_listed(sums, arithmetic)]
 
 
 def _listed(sums: Sequence[SumTree], outer: Arithmetic | None) -> list[str]:
@@ -228,11 +228,11 @@ def tree_of(sizes: Array) -> SumTree:
 
 def _tree(leaves: list[int], sizes: Array) -> SumTree:
     """Build the tree from the two that meet first outwards, so that a chain is a loop and not a recursion."""
-    own = sizes[np.ix_(leaves, leaves)]
-    far = own + np.where(np.eye(len(leaves), dtype=bool), np.iinfo(np.int64).max // 2, 0)
+    inner_sizes = sizes[np.ix_(leaves, leaves)]
+    far = inner_sizes + np.where(np.eye(len(leaves), dtype=bool), np.iinfo(np.int64).max // 2, 0)
     pivot = int(far.min(axis=1).argmin())
     steps: list[tuple[int | SumTree, ...]] = []
-    met = own[pivot]
+    met = inner_sizes[pivot]
     for size in sorted({int(s) for s in met if s > 1}):
         joining = [leaves[place] for place in np.flatnonzero(met == size) if place != pivot]
         branches = _branches(joining, sizes, size)

@@ -50,9 +50,9 @@ def read_arithmetic(element: AskedElement, tree: SumTree) -> list[SumTree]:
     fmt, d_format = element.product.fmt, element.product.d_format
     likely = formats.get((id(tree), len(tree.steps) - 2), d_format)
     trees = [
-        _Stated(formats, kinds, fmt, last, wide).tree(tree, None)
+        _Stated(formats, kinds, fmt, last, widened).tree(tree, None)
         for last in dict.fromkeys([likely, d_format, *_FORMATS])
-        for wide in (True, False)
+        for widened in (True, False)
     ]
     possible = list(dict.fromkeys(candidate for candidate in trees if candidate is not None))
     if not possible:
@@ -138,10 +138,10 @@ class _Asked:
         for fmt in _FORMATS:
             if not pending or not self._reaches(fmt.precision):
                 continue
-            kept, lost = (self._kept(pending, t) for t in (fmt.precision - 1, fmt.precision))
-            fits = kept & ~lost
-            format_of |= {total.key: fmt for total, own in zip(pending, fits, strict=True) if own}
-            pending = [total for total, own in zip(pending, fits, strict=True) if not own]
+            survives, lost = (self._kept(pending, t) for t in (fmt.precision - 1, fmt.precision))
+            fits = survives & ~lost
+            format_of |= {total.key: fmt for total, fitting in zip(pending, fits, strict=True) if fitting}
+            pending = [total for total, fitting in zip(pending, fits, strict=True) if not fitting]
         if pending:
             bits = [t for t in range(1, _MOST_BITS) if self._reaches(t) and self._kept(pending[:1], t)[0]]
             raise TcsmtError(
@@ -159,15 +159,15 @@ class _Asked:
         for row, total in zip(questions, sums, strict=True):
             row[[total.left, total.right, total.beyond]] = 1, 2.0**-t, -1
         answers = self.element.answers(questions)
-        kept = answers == 2.0**-t
-        if (~kept & (answers != 0)).any():
-            worst = int(np.argmax(~kept & (answers != 0)))
+        survives = answers == 2.0**-t
+        if (~survives & (answers != 0)).any():
+            worst = int(np.argmax(~survives & (answers != 0)))
             total = sums[worst]
             raise TcsmtError(
                 f"{self.element.name}: 1 as product {total.left}, 2^-{t} as {total.right} and -1 as "
                 f"{total.beyond} give {answers[worst]:g}: sums are not rounded to nearest even"
             )
-        return np.asarray(kept)
+        return np.asarray(survives)
 
     def kinds(self, meetings: dict[int, int]) -> dict[int, Format | None]:
         """To what each product is rounded before it is added; None: to nothing."""
@@ -179,9 +179,9 @@ class _Asked:
         bits: list[tuple[int, Format | None]] = [(formats[0].precision, None)]
         for t, fmt in bits + [(fmt.precision - 1, fmt) for fmt in formats]:
             if pending:
-                kept = self._product_keeps(pending, t)
-                format_of |= dict.fromkeys((leaf for leaf in pending if kept[leaf]), fmt)
-                pending = {leaf: other for leaf, other in pending.items() if not kept[leaf]}
+                survives = self._product_keeps(pending, t)
+                format_of |= dict.fromkeys((leaf for leaf in pending if survives[leaf]), fmt)
+                pending = {leaf: other for leaf, other in pending.items() if not survives[leaf]}
         if pending:
             raise TcsmtError(
                 f"{self.element.name}: product {min(pending)} is rounded to fewer bits than any format has"
@@ -251,10 +251,10 @@ class _Stated:
             kinds = {None}
         elif kinds == {None} and all(isinstance(part, int) for part in parts) and len(parts) > 1:
             # both are exact in their sum: its format has all bits of a product
-            wide = [fmt for fmt in (sums, _DOUBLE) if fmt.precision >= 2 * self.fmt.precision]
-            if not wide:
+            wider_formats = [fmt for fmt in (sums, _DOUBLE) if fmt.precision >= 2 * self.fmt.precision]
+            if not wider_formats:
                 return None
-            sums = wide[0]
+            sums = wider_formats[0]
         (products, *more) = kinds
         if more or not computable(self.fmt, sums, products):
             return None
@@ -265,7 +265,7 @@ class _Stated:
         seen = [self.formats.get((id(tree), number), self.last) for number in range(len(tree.steps))]
         formats = list(seen)
         for number, after in zip(range(1, len(seen)), [*seen[2:], above], strict=False):
-            before, own = seen[number - 1], seen[number]
-            if self.wide and own == after and before.precision > own.precision:
+            before, this = seen[number - 1], seen[number]
+            if self.wide and this == after and before.precision > this.precision:
                 formats[number] = before
         return formats

@@ -209,7 +209,7 @@ class _Order:
         while leaves:
             pivot = leaves[len(leaves) // 2]
             met = self._sizes(pivot, [leaf for leaf in leaves if leaf != pivot])
-            near = {leaf: own for leaf, own in met.items() if own < size}
+            near = {leaf: met_size for leaf, met_size in met.items() if met_size < size}
             parts.append(self._around(pivot, near) if near else pivot)
             leaves = [leaf for leaf in met if leaf not in near]
         return parts

@@ -71,16 +71,16 @@ def held_against(
     for number in range(count):
         a, b, d = _random_product(product, formats, seed, number)
         d = product.words_of(d)
-        for part, own in zip(parts, waiting, strict=True):
+        for part, held in zip(parts, waiting, strict=True):
             places = _sampled(part.elements, product.k, _rng(seed, number, 1))
             rows, columns = places.T
-            own.append((number, places, a[rows], b[:, columns].T, d[rows, columns]))
-        if number + 1 == count or max(sum(len(batch[1]) for batch in own) for own in waiting) >= _AT_ONCE:
-            for which, (part, own) in enumerate(zip(parts, waiting, strict=True)):
+            held.append((number, places, a[rows], b[:, columns].T, d[rows, columns]))
+        if number + 1 == count or max(sum(len(batch[1]) for batch in held) for held in waiting) >= _AT_ONCE:
+            for which, (part, held) in enumerate(zip(parts, waiting, strict=True)):
                 comparisons[which] = _joined(
-                    comparisons[which], _compared(product, part.tree, own), number + 1
+                    comparisons[which], _compared(product, part.tree, held), number + 1
                 )
-                own.clear()
+                held.clear()
             progress(number + 1)
     return comparisons
 
@@ -284,9 +284,9 @@ def _alike(product: MatrixProduct) -> tuple[list[Array], Array]:
     classes: list[Array] = []
     while remaining.any() and len(classes) < _MOST:
         first = int(remaining.argmax())
-        own = remaining & ((words != words[:, first : first + 1]).sum(axis=0) <= _FORGIVEN)
-        classes.append(own.reshape(m, n))
-        remaining &= ~own
+        members = remaining & ((words != words[:, first : first + 1]).sum(axis=0) <= _FORGIVEN)
+        classes.append(members.reshape(m, n))
+        remaining &= ~members
     return classes, remaining.reshape(m, n)
 
 

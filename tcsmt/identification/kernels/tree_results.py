@@ -44,22 +44,22 @@ def results(tree: SumTree, fmt: Format, d_format: Format, a: Array, b: Array) ->
 
 def _of(tree: SumTree, wanted: Format, fmt: Format, a: Array, b: Array) -> Array:
     """A tree's words in the format of what they enter."""
-    own = tree.arithmetic
-    own = not_none(own)
+    arithmetic = tree.arithmetic
+    arithmetic = not_none(arithmetic)
     total: Array | None = None
     for step in tree.steps:
         products = [part for part in step if isinstance(part, int)]
-        if own.unit is not None:
-            total = _by_unit(own.unit.model, products, total, a, b)
+        if arithmetic.unit is not None:
+            total = _by_unit(arithmetic.unit.model, products, total, a, b)
             continue
         for part in step:
             if isinstance(part, SumTree):
-                value = _of(part, own.sums, fmt, a, b)
-                total = value if total is None else add(own.sums, total, value)
+                value = _of(part, arithmetic.sums, fmt, a, b)
+                total = value if total is None else add(arithmetic.sums, total, value)
             else:
-                total = _with_product(part, total, own, fmt, a, b)
+                total = _with_product(part, total, arithmetic, fmt, a, b)
     total = not_none(total)
-    return converted(total, own.sums, wanted)
+    return converted(total, arithmetic.sums, wanted)
 
 
 def _by_unit(model: Model, products: Sequence[int], total: Array | None, a: Array, b: Array) -> Array:
@@ -71,13 +71,15 @@ def _by_unit(model: Model, products: Sequence[int], total: Array | None, a: Arra
     return run_words(model, Operands(x, y, c))
 
 
-def _with_product(part: int, total: Array | None, own: Arithmetic, fmt: Format, a: Array, b: Array) -> Array:
-    if total is not None and own.products is None and not _exact_in(fmt, own.sums):
-        x, y = (converted(words[part], fmt, own.sums) for words in (a, b))
-        return multiplied_and_added(own.sums, x, y, total)
-    rounded_to = own.products or own.sums
-    value = converted(_product(fmt, rounded_to, a[part], b[part]), rounded_to, own.sums)
-    return value if total is None else add(own.sums, total, value)
+def _with_product(
+    part: int, total: Array | None, arithmetic: Arithmetic, fmt: Format, a: Array, b: Array
+) -> Array:
+    if total is not None and arithmetic.products is None and not _exact_in(fmt, arithmetic.sums):
+        x, y = (converted(words[part], fmt, arithmetic.sums) for words in (a, b))
+        return multiplied_and_added(arithmetic.sums, x, y, total)
+    rounded_to = arithmetic.products or arithmetic.sums
+    value = converted(_product(fmt, rounded_to, a[part], b[part]), rounded_to, arithmetic.sums)
+    return value if total is None else add(arithmetic.sums, total, value)
 
 
 def _product(fmt: Format, rounded_to: Format, x: Array, y: Array) -> Array:
@@ -107,11 +109,11 @@ def order_results(tree: SumTree, large: Array, small: Array) -> tuple[Array, Arr
     for number, step in enumerate(tree.steps):
         parts = [count] if number else []
         for part in step:
-            own = isinstance(part, SumTree)
-            parts.append(order_results(part, large, small) if own else (large[:, part], small[:, part]))  # type: ignore[arg-type,index]
+            is_sum = isinstance(part, SumTree)
+            parts.append(order_results(part, large, small) if is_sum else (large[:, part], small[:, part]))  # type: ignore[arg-type,index]
         swallowed = np.logical_or.reduce([x != 0 for x, _ in parts])
-        kept = np.where(swallowed, 0, np.sum([y for _, y in parts], axis=0))
-        count = np.sum([x for x, _ in parts], axis=0), kept
+        left = np.where(swallowed, 0, np.sum([y for _, y in parts], axis=0))
+        count = np.sum([x for x, _ in parts], axis=0), left
     return count
 
 
@@ -179,10 +181,10 @@ class OrderData:
 
         rows, columns: of each element, integers of shape (elements,), as the values returned.
         """
-        own, other = (rows, columns) if self.by_rows else (columns, rows)
+        mine, other = (rows, columns) if self.by_rows else (columns, rows)
         mask = self.mask[other]
-        large, small = order_results(tree, self.large[own] * mask, self.small[own] * mask)
-        result: Array = large * self.big[own, 0] + small * self.tiny[own, 0]
+        large, small = order_results(tree, self.large[mine] * mask, self.small[mine] * mask)
+        result: Array = large * self.big[mine, 0] + small * self.tiny[mine, 0]
         return result
 
 
@@ -204,9 +206,9 @@ def order_data(
     if min(fmt.precision, d_format.precision) >= _BITS + 2 * k.bit_length() and big / tiny > 2.0**_APART:
         bigs = bigs * rng.integers(1 << (_BITS - 1), 1 << _BITS, (count, 1)) / (1 << (_BITS - 1))
         tinies = tinies * rng.integers(1, 1 << _BITS, (count, 1))
-    own = to_words(fmt, large * bigs + small * tinies, "A")
+    first = to_words(fmt, large * bigs + small * tinies, "A")
     other = to_words(fmt, mask.astype(float), "B")
-    a, b = (own, other.T) if by_rows else (other, own.T)
+    a, b = (first, other.T) if by_rows else (other, first.T)
     return OrderData(
         np.ascontiguousarray(a), np.ascontiguousarray(b), by_rows, large, small, mask, bigs, tinies
     )

@@ -135,11 +135,13 @@ def blocks_used(structure: Structure, used: frozenset[int], *, c: bool) -> list[
     settled = structure.order == "last" or not c
     every = structure.order == "every"
     for lanes in structure.blocks:
-        kept = tuple([lane for lane in lanes if lane in used]) if not used.isdisjoint(lanes) else ()
-        if kept:
+        lanes_left = tuple([lane for lane in lanes if lane in used]) if not used.isdisjoint(lanes) else ()
+        if lanes_left:
             if every:
-                kept = tuple(n for i, n in enumerate(lanes) if n in used or not i or lanes[i - 1] in used)
-            blocks.append(kept)
+                lanes_left = tuple(
+                    n for i, n in enumerate(lanes) if n in used or not i or lanes[i - 1] in used
+                )
+            blocks.append(lanes_left)
             settled = False
         elif not settled:
             blocks.append(lanes[:1])
@@ -175,8 +177,8 @@ def used_routes(
     exponents, used = product_exponents(family, questions), questions.a != 0
     a, b, c, _ = family.formats
     fine = last_place(a, questions.a) + last_place(b, questions.b) < coarsest
-    own = (questions.c != 0) & (last_place(c, questions.c) < coarsest)
-    coarse = ~(fine & used).any(axis=1) & ~own
+    fine_c = (questions.c != 0) & (last_place(c, questions.c) < coarsest)
+    coarse = ~(fine & used).any(axis=1) & ~fine_c
     words = [
         list(zip(*rows, strict=True)) for rows in zip(questions.a.tolist(), questions.b.tolist(), strict=True)
     ]

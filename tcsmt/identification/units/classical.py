@@ -94,8 +94,8 @@ class BlackBox:
         product -= self.a_format.fraction_bits + self.b_format.fraction_bits
         others = [fmt.e_min - fmt.fraction_bits for fmt in (self.c_format, self.d_format)]
         least = Fraction(2) ** max(product, *others, -60)
-        kept = self.sums([{0: least}, {self.k: least}]) == [least, least]
-        return max(product, *others, -60) if kept else normal
+        has_subnormals = self.sums([{0: least}, {self.k: least}]) == [least, least]
+        return max(product, *others, -60) if has_subnormals else normal
 
 
 def black_box(model: Model) -> BlackBox:
@@ -157,8 +157,8 @@ class Tree:
             sums = member.fused() if isinstance(member, Tree) else []
             if sums:
                 return sums
-        own = [member for member in self.members if isinstance(member, int)]
-        return own if len(own) > 2 and not self.exact else []
+        leaves = [member for member in self.members if isinstance(member, int)]
+        return leaves if len(leaves) > 2 and not self.exact else []
 
     def text(self, k: int) -> str:
         """``[c p0 p1]`` for a fused sum, ``[[c p0] p1]`` for a chain, ``{...}`` where it is exact."""
@@ -175,8 +175,8 @@ class Tree:
 
 def _branches(tree: Tree, k: int) -> list[str]:
     """Return the sum's own addends on one line, and its sums below, each with its own."""
-    own = [member for member in tree.members if isinstance(member, int)]
-    parts: list[tuple[str, list[str]]] = [(" ".join(_runs(own, k)), [])] if own else []
+    leaves = [member for member in tree.members if isinstance(member, int)]
+    parts: list[tuple[str, list[str]]] = [(" ".join(_runs(leaves, k)), [])] if leaves else []
     for member in tree.members:
         if isinstance(member, Tree):
             parts.append((member._title(), _branches(member, k)))
@@ -363,8 +363,8 @@ def rounding_after_carry(box: BlackBox, addends: Sequence[int]) -> tuple[str, in
     """
     *alike, small = addends[:5]
     scale = Fraction(2) ** (box.largest - 3)
-    kept = kept_bits(box, (addends[0], addends[1]), small)
-    bits = box.d_format.fraction_bits if kept is None else min(kept, box.d_format.fraction_bits)
+    bits_after = kept_bits(box, (addends[0], addends[1]), small)
+    bits = box.d_format.fraction_bits if bits_after is None else min(bits_after, box.d_format.fraction_bits)
     unit = 4 * scale / 2**bits
 
     def units_of(parts: Sequence[Fraction]) -> list[Fraction | None]:
@@ -397,13 +397,13 @@ def special_values(box: BlackBox) -> dict[str, str]:
 def _subnormals(box: BlackBox) -> dict[str, str]:
     a, b, c, d = box.a_format, box.b_format, box.c_format, box.d_format
     tiny = Fraction(2) ** max(c.e_min, d.e_min)
-    whole = {
+    cases = {
         "subnormal c": ({}, {}, tiny / 2),
         "subnormal a": ({0: Fraction(2) ** a.e_min / 2}, {0: _lift(box, a)}, Fraction(0)),
         "subnormal b": ({0: _lift(box, b)}, {0: Fraction(2) ** b.e_min / 2}, Fraction(0)),
     }
     behaviour = {}
-    for name, (left, right, addend) in whole.items():
+    for name, (left, right, addend) in cases.items():
         behaviour[name] = _kept(box, partial(_whole, box, left, right, addend))
     product = Fraction(2) ** d.e_min / 2
     behaviour["subnormal product"] = _kept(box, lambda: box.ask([{0: product}])[0])
@@ -506,14 +506,14 @@ def profile(box: BlackBox) -> dict[str, Any]:
     """
     c = box.k
     result: dict[str, Any] = {"tree": "out of reach", "alignment": {}, "result": {}}
-    asked, own = [], []
+    asked, leaves = [], []
     try:
         tree = summation_tree(box)
         result["tree"] = tree.text(c)
-        own = tree.fused()
-        products = [lane for lane in own if lane != c]
+        leaves = tree.fused()
+        products = [lane for lane in leaves if lane != c]
         asked = [("product", (products[0], products[1]), products[2])] if len(products) > 2 else []
-        if c in own:
+        if c in leaves:
             asked += [
                 ("c", (products[0], products[1]), c),
                 ("product beside c", (products[0], c), products[1]),
@@ -532,7 +532,7 @@ def profile(box: BlackBox) -> dict[str, Any]:
             result["result"][name] = {"bits": bits, "mode": mode}
         except OutOfReach:
             result["result"][name] = {"bits": None, "mode": "out of reach"}
-    if len(own) > 4:
-        mode, bits = rounding_after_carry(box, sorted(own, key=lambda member: member != c))
+    if len(leaves) > 4:
+        mode, bits = rounding_after_carry(box, sorted(leaves, key=lambda member: member != c))
         result["result"]["after a carry"] = {"bits": bits, "mode": mode}
     return result | {"special": special_values(box)}

@@ -209,14 +209,14 @@ class _Given:
             return [], []
         family = kind
         table = candidates(family).table
-        own = family.row(model) if isinstance(model, FusedDotAdd) else None
-        if own is not None:
-            near_rows = family.one_column_apart(own)
+        unit_row = family.row(model) if isinstance(model, FusedDotAdd) else None
+        if unit_row is not None:
+            near_rows = family.one_column_apart(unit_row)
             two = [family.one_column_apart(row) for row in near_rows]
-            table = np.unique(np.concatenate([own[None], near_rows, *two, table]), axis=0)
+            table = np.unique(np.concatenate([unit_row[None], near_rows, *two, table]), axis=0)
         rows = self._filtered(kind, table, np.arange(len(self.answers)))
-        if own is not None:  # of those that are one function, what differs least from the unit
-            rows = rows[np.argsort((rows != own).sum(axis=1), kind="stable")]
+        if unit_row is not None:  # of those that are one function, what differs least from the unit
+            rows = rows[np.argsort((rows != unit_row).sum(axis=1), kind="stable")]
         if len(rows):
             rows = rows[np.sort(np.unique(kind.canonical(rows), axis=0, return_index=True)[1])]
         matches = [_Found(_changed(family, row, model)) for row in rows[:_LISTED]]
@@ -228,9 +228,9 @@ class _Given:
 def _one_nan(fmt: AnyFormat, words: Array) -> Array:
     """Words with every NaN as the format's own."""
     values, place = np.unique(words.astype(np.uint64), return_inverse=True)
-    own = fmt.nan_word if isinstance(fmt, Format) else None
-    if own is not None:
-        values = np.array([own if fmt.is_nan(int(word)) else word for word in values], np.uint64)
+    nan_word = fmt.nan_word if isinstance(fmt, Format) else None
+    if nan_word is not None:
+        values = np.array([nan_word if fmt.is_nan(int(word)) else word for word in values], np.uint64)
     result: Array = values[place.reshape(words.shape)]
     return result
 
@@ -248,8 +248,8 @@ def _programs(model: Model) -> Iterator[IeeeDotAdd]:
     k = model.k
     back = tuple(reversed(range(k)))
     half = tuple(lane for pair in zip(range(k // 2), range(k // 2, k), strict=False) for lane in pair)
-    wide = [FORMATS[name] for name in _WIDE]
-    for fmt in (d, *(wider for wider in wide if wider.precision > d.precision)):
+    wide_formats = [FORMATS[name] for name in _WIDE]
+    for fmt in (d, *(wider for wider in wide_formats if wider.precision > d.precision)):
         wider = IeeeDotAdd.of(
             a_format=a, b_format=b, c_format=c, d_format=d, k=k, method="sequential", sum_format=fmt,
             product_format=fmt,
@@ -350,9 +350,12 @@ def _changed(family: Family, row: Table, unit: Model) -> str:
     named = known(family, row[None])
     if named:
         return named[0]
-    own = family.row(unit) if isinstance(unit, FusedDotAdd) else None
+    base_row = family.row(unit) if isinstance(unit, FusedDotAdd) else None
     # the unit as a member of the family, which writes what does not matter in one way
-    own_data, other = family.model(row).as_json(), (unit if own is None else family.model(own)).as_json()
+    own_data, other = (
+        family.model(row).as_json(),
+        (unit if base_row is None else family.model(base_row)).as_json(),
+    )
     changed = [
         f"{key} = {value}" for key, value in own_data.items() if value != other.get(key) and key != "nan"
     ]

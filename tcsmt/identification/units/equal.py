@@ -100,10 +100,10 @@ def _no_negative_zero(family: Family, structure: Structure, row: Table) -> bool:
     underflows, and a rounding that makes +0 of an exact zero.
     """
     d = family.d_format
-    whole = family.round_bits[row[5]] == d.fraction_bits and not row[9]
+    keeps_all_bits = family.round_bits[row[5]] == d.fraction_bits and not row[9]
     plus = not family.roundings[row[11]].floors
     never = _last_product(family) >= d.e_min - d.fraction_bits
-    return structure.order == "last" and family.c_format == d and whole and plus and never
+    return structure.order == "last" and family.c_format == d and keeps_all_bits and plus and never
 
 
 def _never_overflows(family: Family, structure: Structure, row: Table) -> bool:
@@ -121,8 +121,10 @@ def _never_overflows(family: Family, structure: Structure, row: Table) -> bool:
     product, bits = a.e_max + b.e_max + 2, family.bits[row[1]]
     if structure.order == "last":
         return product + len(structure.blocks) * ((structure.n_fma + 1).bit_length() + 2) <= d.e_max
-    whole = family.round_bits[row[5]] == d.fraction_bits and c == d
+    keeps_all_bits = family.round_bits[row[5]] == d.fraction_bits and c == d
     toward = family.roundings[row[4]].truncates and c.e_max <= d.e_max
     aligned = family.alignments[row[2]]
     truncated = structure.order == "aligned" and aligned.rounding.truncates and not aligned.sticky
-    return truncated and (toward or whole) and structure.n_fma < 128 and product + bits + 8 <= d.e_max
+    return (
+        truncated and (toward or keeps_all_bits) and structure.n_fma < 128 and product + bits + 8 <= d.e_max
+    )

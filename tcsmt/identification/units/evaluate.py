@@ -43,20 +43,20 @@ def distinct(*keys: Array) -> tuple[list[Array], Array]:
     """
     spans = [int(key.max()) + 1 if len(key) else 1 for key in keys]
     size = prod(spans)
-    whole: Array = np.zeros(len(keys[0]), np.int32 if size < 1 << 31 else np.int64)
+    codes: Array = np.zeros(len(keys[0]), np.int32 if size < 1 << 31 else np.int64)
     for key, span in zip(keys, spans, strict=True):
         if span > 1:
-            np.multiply(whole, span, out=whole)
-            np.add(whole, key.astype(whole.dtype, copy=False), out=whole)
-    if size <= min(1 << 24, max(1 << 14, 16 * len(whole))):
+            np.multiply(codes, span, out=codes)
+            np.add(codes, key.astype(codes.dtype, copy=False), out=codes)
+    if size <= min(1 << 24, max(1 << 14, 16 * len(codes))):
         present = np.zeros(size, bool)
-        present[whole] = True
+        present[codes] = True
         numbers = np.flatnonzero(present)
         place: Array = np.zeros(size, np.int32)
         place[numbers] = np.arange(len(numbers), dtype=np.int32)
-        inverse: Array = place[whole]
+        inverse: Array = place[codes]
     else:
-        numbers, inverse = np.unique(whole, return_inverse=True)
+        numbers, inverse = np.unique(codes, return_inverse=True)
     columns = []
     for span in reversed(spans):
         columns.append(numbers % span)
@@ -252,11 +252,11 @@ def _of(modes: Sequence[Rounding], *, negative: bool) -> Array:
 
 def _rounded(family: Family, sums: Array, total: Array, backs: Array) -> Array:
     """Return the word for each pair of a sum, by its number, and a row of columns."""
-    rounding, kept, overflow, flush, minus = backs.T
+    rounding, bits_kept, overflow, flush, minus = backs.T
     # most often all rows keep the same bits: then the other roots are not computed
-    several = len(kept) == 0 or (kept != kept[0]).any()
-    single = None if several else (family.round_bits[int(kept[0])],)
-    kept = kept if several else 0 * kept
+    several = len(bits_kept) == 0 or (bits_kept != bits_kept[0]).any()
+    single = None if several else (family.round_bits[int(bits_kept[0])],)
+    bits_kept = bits_kept if several else 0 * bits_kept
     program = result_program(family.d_format, 64, _LOW, _HIGH, single)
     plus: Array = (overflow == 0) | (overflow == 2) & _of(family.roundings, negative=False)[rounding]
     less: Array = (overflow == 0) | (overflow == 2) & _of(family.roundings, negative=True)[rounding]
@@ -270,7 +270,7 @@ def _rounded(family: Family, sums: Array, total: Array, backs: Array) -> Array:
         "minus": rest & 1,
     }
     roots = np.stack(_run(program, values, len(s)))
-    words: Array = roots[kept, pair].astype(np.uint64)
+    words: Array = roots[bits_kept, pair].astype(np.uint64)
     return words
 
 
@@ -311,8 +311,8 @@ def with_c(family: Family, words: Array, word: Array, parameters: Array, paramet
     flush, flush_out, minus, rounding = parameters[e].T
     results = np.empty(len(w), np.uint64)
     for negative, zeros in enumerate((Zeros.POSITIVE, Zeros.IEEE)):
-        own = np.flatnonzero(minus == negative)
-        each = ends(family, words[w[own]], values[v[own]], flush[own], zeros)
-        results[own] = each[flush_out[own], rounding[own], np.arange(len(own))]
+        chosen = np.flatnonzero(minus == negative)
+        each = ends(family, words[w[chosen]], values[v[chosen]], flush[chosen], zeros)
+        results[chosen] = each[flush_out[chosen], rounding[chosen], np.arange(len(chosen))]
     result: Array = results[pair]
     return result

@@ -178,9 +178,9 @@ class Family:
         """Every row of one structure with every value of the last column. Tables are int16 (rows, 12)."""
         last = self.structures[int(table[0, 0])].order == "last"
         count = len(self.roundings) if last else 1
-        whole = np.repeat(table, count, axis=0)
-        whole[:, 11] = np.tile(np.arange(count), len(table))
-        return whole
+        rows = np.repeat(table, count, axis=0)
+        rows[:, 11] = np.tile(np.arange(count), len(table))
+        return rows
 
     def grown(self, table: Table) -> tuple[Table, Any]:
         """Every row of one structure with every value of columns 6 to 10, and the row's number.
@@ -190,10 +190,10 @@ class Family:
         """
         rest = self.rest(int(table[0, 0]))
         owner = np.repeat(np.arange(len(table)), len(rest))
-        whole = table[owner]
-        whole[:, 6:11] = np.tile(rest, (len(table), 1))
-        kept = self._distinct(whole)
-        return whole[kept], owner[kept]
+        rows = table[owner]
+        rows[:, 6:11] = np.tile(rest, (len(table), 1))
+        distinct = self._distinct(rows)
+        return rows[distinct], owner[distinct]
 
     def one_column_apart(self, row: Table) -> Table:
         """Return the rows of the table that differ from a row in one column.
@@ -233,8 +233,8 @@ class Family:
         every = np.array([self.structures[int(n)].order == "every" for n in table[:, 0]])
         sticky = table[:, 2] == len(self.alignments) - 1
         none = table[:, 6] == len(self.zero_exponents) - 1
-        kept: Table = table[self._distinct(table) & ~(every & (sticky | none))]
-        return kept
+        neighbours: Table = table[self._distinct(table) & ~(every & (sticky | none))]
+        return neighbours
 
     def _distinct(self, table: Table) -> Any:
         """Rows whose overflow is not another one's by definition."""
@@ -261,19 +261,19 @@ class Family:
 
     def model(self, row: Table, nan: NanRule | None = None) -> FusedDotAdd:
         """Return the model of a row, int16 (12,). nan: a rule of one word."""
-        number, bits, alignment, carry, rounding, kept, zero, flush, overflow, flush_out, minus, c = (
+        number, bits, alignment, carry, rounding, place, zero, flush, overflow, flush_out, minus, c = (
             int(value) for value in row
         )
         structure = self.structures[number]
         aligned = self.alignments[alignment]
-        last = self.round_bits[kept] == self.d_format.fraction_bits
+        last = self.round_bits[place] == self.d_format.fraction_bits
         return self._model(
             n_fma=structure.n_fma, interleave=structure.interleave, products=structure.products,
             normalisation="every" if structure.order == "every" else "once",
             c_position="aligned" if structure.order == "every" else structure.order,
             fraction_bits=self.bits[bits], alignment=aligned.rounding,
             alignment_sticky=aligned.sticky, carry_bits=self.carries(structure)[carry],
-            rounding=self.roundings[rounding], round_fraction_bits=None if last else self.round_bits[kept],
+            rounding=self.roundings[rounding], round_fraction_bits=None if last else self.round_bits[place],
             zero_exponent=self.zero_exponents[zero], flush_inputs=bool(flush),
             overflow=self.overflows[overflow], flush_outputs=bool(flush_out), negative_zero=bool(minus),
             c_rounding=self.roundings[c], nan=None if nan is None else nan.otherwise,

@@ -58,10 +58,10 @@ class Grid:
         sizes = list(self.sizes)
         sizes[1] -= structure.order == "every"
         sizes[2], sizes[5] = len(self.family.carries(structure)), 1
-        whole = np.zeros(1, np.int32)
+        numbers = np.zeros(1, np.int32)
         for size, after in zip(sizes, self._after, strict=True):
-            whole = (whole[:, None] + np.arange(size, dtype=np.int32) * np.int32(after)).reshape(-1)
-        return whole
+            numbers = (numbers[:, None] + np.arange(size, dtype=np.int32) * np.int32(after)).reshape(-1)
+        return numbers
 
     def with_last_rounding(self, numbers: Array) -> Array:
         """Every row with every value of the last column. numbers: int32 (rows,)."""
@@ -122,10 +122,10 @@ class Outcomes:
 
     def fitting(self, answer: int) -> Array:
         """Return which pairs can give the answer, booleans (pairs,); the sign of a zero is not looked at."""
-        own = _without_sign_of_zero(self.family, np.array([answer], np.uint64))
+        wanted = _without_sign_of_zero(self.family, np.array([answer], np.uint64))
 
         def can(words: Array) -> Array:
-            equal: Array = _without_sign_of_zero(self.family, words) == own
+            equal: Array = _without_sign_of_zero(self.family, words) == wanted
             return equal | neither_zero_nor_normal(self.family.d_format, words)
 
         return self._any(can) | self.doubtful
@@ -244,9 +244,9 @@ class Opening:
         """Return what each row of a sample answers to each question, and where no other column matters to
         that.
         """
-        rows = self.grid.rows(np.concatenate([own for _, own in sample]))
+        rows = self.grid.rows(np.concatenate([numbers for _, numbers in sample]))
         routes = [(number, asked) for number, _ in sample for asked in range(len(pool))]
-        place = np.repeat(np.arange(len(sample)), [len(own) for _, own in sample])
+        place = np.repeat(np.arange(len(sample)), [len(numbers) for _, numbers in sample])
         row, asked = (axis.reshape(-1) for axis in np.indices((len(place), len(pool))))
         route = place[row] * len(pool) + asked
         foreseen = outcomes(self.family, rows, row, pool, routes, route, rounded=self.rounded)
@@ -278,9 +278,9 @@ class Opening:
             outcome = outcomes(self.family, rows, slice(None), question, routes, route, rounded=self.rounded)
             fits = np.split(outcome.fitting(word), np.cumsum(sizes)[:-1])
             groups += [
-                _Group(group.structures, group.rows[own])
-                for group, own in zip(several, fits, strict=True)
-                if own.any()
+                _Group(group.structures, group.rows[chosen])
+                for group, chosen in zip(several, fits, strict=True)
+                if chosen.any()
             ]
         self.groups = groups
         if self._left() < ROUNDED:
@@ -332,13 +332,13 @@ class Opening:
         parts = [np.zeros((0, len(COLUMNS)), np.int16)]
         for group in self.groups:
             for number in group.structures:
-                own = self._of(group, number)
-                if len(own):
-                    parts.append(self._explaining(number, own))
-        whole = np.concatenate(parts)
+                numbers = self._of(group, number)
+                if len(numbers):
+                    parts.append(self._explaining(number, numbers))
+        rows = np.concatenate(parts)
         for question, word in self.others:
-            whole = whole[predictions(self.family, whole, question)[:, 0] == word] if len(whole) else whole
-        return whole
+            rows = rows[predictions(self.family, rows, question)[:, 0] == word] if len(rows) else rows
+        return rows
 
     def _explaining(self, structure: int, rows: Array) -> Table:
         """Rows of one structure with all other parameters; what is certain is not looked at again."""
@@ -349,13 +349,13 @@ class Opening:
         zero = zero_words(self.family.d_format, np.array([word for _, word in self.asked], np.uint64))
         certain = (sure & ~zero[number]).reshape(len(rows), len(asked)).T
         part = self.grid.table(rows, structure)
-        whole, owner = self.family.grown(part)
+        full, owner = self.family.grown(part)
         for (question, word), sure in zip(self.asked, certain, strict=True):
-            kept = sure[owner]
-            open_rows = np.flatnonzero(~kept)
-            kept[open_rows] = predictions(self.family, whole[open_rows], question)[:, 0] == word
-            whole, owner = whole[kept], owner[kept]
-        return whole
+            fitting = sure[owner]
+            open_rows = np.flatnonzero(~fitting)
+            fitting[open_rows] = predictions(self.family, full[open_rows], question)[:, 0] == word
+            full, owner = full[fitting], owner[fitting]
+        return full
 
     def _carries(self, number: int) -> int:
         return len(self.family.carries(self.family.structures[number]))

@@ -138,15 +138,15 @@ class HypothesisSet:
 
     def of(self, kind: Hypotheses) -> Table:
         """Return the rows of a kind, int16 (rows, columns)."""
-        return np.concatenate([table for own, table in self.parts if own == kind])
+        return np.concatenate([table for member, table in self.parts if member == kind])
 
     def taken(self, rows: Array) -> HypothesisSet:
         """Some of them, by their numbers, integers (taken,), or a mask, booleans (rows,)."""
         numbers = np.flatnonzero(rows) if rows.dtype == bool else rows
         parts, start = [], 0
         for kind, table in self.parts:
-            own = numbers[(numbers >= start) & (numbers < start + len(table))] - start
-            parts.append((kind, table[own]))
+            places = numbers[(numbers >= start) & (numbers < start + len(table))] - start
+            parts.append((kind, table[places]))
             start += len(table)
         return HypothesisSet(tuple(parts))
 

@@ -304,8 +304,8 @@ class IeeeFamily:
 
     def _plain_products(self, row: Table) -> None:
         """The rounding of exact or flushed products, which shows where they overflow alone."""
-        own = _ends(_MODES[row[3]])
-        row[3] = 0 if row[4] else next(number for number, mode in enumerate(_MODES) if _ends(mode) == own)
+        ends = _ends(_MODES[row[3]])
+        row[3] = 0 if row[4] else next(number for number, mode in enumerate(_MODES) if _ends(mode) == ends)
 
     def _never_carries(self, row: Table) -> bool:
         """Return whether no result below the smallest normal number is rounded to it."""
@@ -340,13 +340,13 @@ class IeeeFamily:
         size = max(1, _AT_ONCE // max(1, len(questions)))
         for start in range(0, len(table), size):
             numbers = table[start : start + size, 0]
-            own = [start + np.flatnonzero(numbers == number) for number in np.unique(numbers)]
-            shapes = [self.shapes[int(table[rows[0], 0])] for rows in own]
+            rows_of_shape = [start + np.flatnonzero(numbers == number) for number in np.unique(numbers)]
+            shapes = [self.shapes[int(table[rows[0], 0])] for rows in rows_of_shape]
             results = [
                 self.model(table[rows[0]]).sum.run(_ArraySteps(self, shape, table[rows], questions))
-                for shape, rows in zip(shapes, own, strict=True)
+                for shape, rows in zip(shapes, rows_of_shape, strict=True)
             ]
-            for rows, words in zip(own, self.steps.run(results), strict=True):
+            for rows, words in zip(rows_of_shape, self.steps.run(results), strict=True):
                 outputs[rows] = words.reshape(len(rows), -1)
         return outputs
 

@@ -83,8 +83,10 @@ def revealed_orders(ask: Ask, units: Units) -> list[tuple[int, ...]]:
         turns = product((False, True), repeat=chains) if chains <= _MOST_CHAINS and size > 1 else [()]
         for turned in turns:
             turn = dict(enumerate(turned))
-            own = [[*part[1::-1], *part[2:]] if turn.get(i) else part for i, part in enumerate(parts)]
-            orders[tuple(part[place] for place in range(size) for part in own)] = None
+            turned_parts = [
+                [*part[1::-1], *part[2:]] if turn.get(i) else part for i, part in enumerate(parts)
+            ]
+            orders[tuple(part[place] for place in range(size) for part in turned_parts)] = None
     return list(orders)
 
 
@@ -129,14 +131,14 @@ class _Masks:
             if size > len(terms):
                 raise _NoTree
             sizes.setdefault(size, []).append(other)
-        whole: Sum = first
+        total: Sum = first
         held = 1
         for size, group in sorted(sizes.items()):
             held += len(group)
             if size != held:
                 raise _NoTree
-            whole = (whole, self.tree(group))
-        return whole
+            total = (total, self.tree(group))
+        return total
 
 
 # --- Hypotheses ----------------------------------------------------------------------------------

@@ -184,12 +184,12 @@ class _Edges:
 
     def place(self, units: Units, random: Random, questions: Questions) -> None:
         """Make the larger term a power of two, or the largest number where it is c."""
-        d, own = units.c_format, self.rows[:, 0]
-        of_c = np.flatnonzero(own & (self.first == units.k))
+        d, has_c = units.c_format, self.rows[:, 0]
+        of_c = np.flatnonzero(has_c & (self.first == units.k))
         signs, tops = random.integers(0, 2, len(of_c)), np.where(self.largest, d.e_max, d.e_min)[of_c]
         fraction = np.where(self.largest, (1 << d.fraction_bits) - 1, 0)[of_c]
         questions.c[of_c] = from_exponents(d, signs, tops, fraction)
-        rows = np.flatnonzero(own & (self.first < units.k) & ~self.largest)
+        rows = np.flatnonzero(has_c & (self.first < units.k) & ~self.largest)
         for fmt, side in ((units.a_format, questions.a), (units.b_format, questions.b)):
             words = side[rows, self.first[rows]]
             plain = words >> np.uint64(fmt.fraction_bits) << np.uint64(fmt.fraction_bits)

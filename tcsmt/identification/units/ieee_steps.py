@@ -121,9 +121,9 @@ class Steps:
                 for name in first.words
             }
             parts = [[getattr(step.options, part.name) for step in operations] for part in fields(Options)]
-            whole = self._run(first.step, words, Options(*map(np.concatenate, parts)), first.lanes)
+            words_of_all = self._run(first.step, words, Options(*map(np.concatenate, parts)), first.lanes)
             ends = np.cumsum([len(step.options.rounding) for step in operations])
-            results |= zip(operations, np.split(whole, ends[:-1]), strict=True)
+            results |= zip(operations, np.split(words_of_all, ends[:-1]), strict=True)
         return [_array(step, results) for step in several]
 
     def _run(self, step: Step, words: Mapping[str, Array], options: Options, lanes: int) -> Array:
@@ -136,8 +136,8 @@ class Steps:
             inputs = {name: word[rows] for name, word in words.items()}
             inputs["rounding"] = ROUNDING_TABLES[rounding]
             for negative, name in ((False, "overflow+"), (True, "overflow-")):
-                own = (overflow == 0) & _INFINITE[negative][rounding]
-                inputs[name] = (overflow == 1) | own
+                as_ieee = (overflow == 0) & _INFINITE[negative][rounding]
+                inputs[name] = (overflow == 1) | as_ieee
             used = {variable.name for variable in program.inputs}
             (word,) = program.run({name: value for name, value in inputs.items() if name in used})
             results[rows] = np.asarray(word).astype(np.uint64)

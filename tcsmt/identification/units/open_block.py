@@ -141,8 +141,8 @@ def _open_sum(order: str, products: str) -> FusedSum:
     if order == "summed":
         return ProductsThenC(**common, carry_bits=None, zero_exponent=None)
     # (an addition of c after the blocks is a program of its own)
-    own: dict[str, Any] = dict.fromkeys(("carry_bits", "zero_exponent", "c_dropped_above"))
-    return OneGrid(**common, **own, zero_c="zero_exponent", c_exponent_offset=0)
+    left_open: dict[str, Any] = dict.fromkeys(("carry_bits", "zero_exponent", "c_dropped_above"))
+    return OneGrid(**common, **left_open, zero_c="zero_exponent", c_exponent_offset=0)
 
 
 @cache

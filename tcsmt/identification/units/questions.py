@@ -99,8 +99,8 @@ def last_place(fmt: Format, words: Array) -> Array:
     words: uint64 of any shape. Returns int64 of that shape.
     """
     fraction = (words >> np.uint64(fmt.ignored_low_bits)) & np.uint64((1 << fmt.fraction_bits) - 1)
-    whole = fraction.astype(np.int64) | 1 << fmt.fraction_bits
-    lowest = np.log2(whole & -whole).astype(np.int64)
+    significand = fraction.astype(np.int64) | 1 << fmt.fraction_bits
+    lowest = np.log2(significand & -significand).astype(np.int64)
     exponents: Array = exponent_field(fmt, words) - fmt.bias - fmt.fraction_bits + lowest
     return exponents
 
@@ -113,8 +113,8 @@ def ordinary_rows(family: Family, questions: Questions) -> Array:
     exponents = product_exponents(family, questions)
     empty = zero_words(a, questions.a) & zero_words(b, questions.b)
     large = (normal & (exponents >= least)).any(axis=1)
-    own = _normal(c, questions.c) | zero_words(c, questions.c)
-    result: Array = (normal | empty).all(axis=1) & own & large
+    usual_c = _normal(c, questions.c) | zero_words(c, questions.c)
+    result: Array = (normal | empty).all(axis=1) & usual_c & large
     return result
 
 

@@ -180,8 +180,8 @@ class _Search:
         missed = np.zeros(len(table), np.int64)
         for part in self._parts(table):
             missed += self._wrong(table, part).sum(axis=1)
-            kept = missed <= most
-            table, missed = table[kept], missed[kept]
+            close = missed <= most
+            table, missed = table[close], missed[close]
             if not len(table):
                 return best
         fewest = int(missed.min())

@@ -129,8 +129,8 @@ def _name(family: Family, near: Candidates, place: int) -> str:
     name = named[0] if named else "a plain unit"
     if near.column[place] < 0:
         return name
-    own, other = (family.model(r).as_json() for r in (row, base))
-    changed = [f"{key} = {value}" for key, value in own.items() if value != other[key]]
+    parameters, other = (family.model(r).as_json() for r in (row, base))
+    changed = [f"{key} = {value}" for key, value in parameters.items() if value != other[key]]
     return f"{name} with {', '.join(changed)}"
 
 
@@ -146,8 +146,8 @@ def _values(outcome: Outcome) -> dict[str, list[Any]]:
 
 def _others(outcome: Outcome) -> list[str]:
     """Other kinds of which hypotheses are left."""
-    own = outcome.model.kind if outcome.model is not None else ""
-    return list(dict.fromkeys(kind.kind.title for kind, _ in outcome.left if kind.kind.kind != own))
+    found_kind = outcome.model.kind if outcome.model is not None else ""
+    return list(dict.fromkeys(kind.kind.title for kind, _ in outcome.left if kind.kind.kind != found_kind))
 
 
 def as_data(outcome: Outcome) -> dict[str, Any]:

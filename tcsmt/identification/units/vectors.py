@@ -120,8 +120,8 @@ def mixed(family: Family, random: Random, count: int, table: Table | None = None
     exponents = top[:, None] - random.integers(0, 1 << 30, shape) % spread[:, None]
     exponents = np.clip(exponents, low - a.fraction_bits - b.fraction_bits, high)
     middle = exponents // 2
-    wide = random.integers(-3, 4, shape) * random.integers(0, 4, shape)
-    split = np.clip(middle + wide, exponents - b.e_max, a.e_max)
+    uneven = random.integers(-3, 4, shape) * random.integers(0, 4, shape)
+    split = np.clip(middle + uneven, exponents - b.e_max, a.e_max)
     mode = random.choice(3, count, p=[0.6, 0.2, 0.2])
     signs = np.where(mode[:, None] == 0, random.integers(0, 2, shape), mode[:, None] - 1)
     kind = np.broadcast_to(random.choice(4, count, p=[0.5, 0.2, 0.15, 0.15])[:, None], shape)
@@ -261,8 +261,8 @@ def _leading(terms: _Terms, kind: int, top: int, depth: int, signs: tuple[int, i
     elif kind == 1:  # a tie of the result
         terms.put(top, sign, True)
         if terms.lanes:
-            kept = int(random.integers(d.fraction_bits, d.fraction_bits + 2))
-            terms.put(max(top - kept - 1, tiny - 1), other, True)
+            bits = int(random.integers(d.fraction_bits, d.fraction_bits + 2))
+            terms.put(max(top - bits - 1, tiny - 1), other, True)
     elif kind == 2:  # half of the smallest number
         top = tiny - 1 + int(random.integers(0, 2))
         terms.put(top, sign, True)

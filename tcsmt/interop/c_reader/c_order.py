@@ -112,10 +112,12 @@ class _Checking:
         """
         variables = self.own[function.name]
         moved = {place.base for place in seen.writes if not place.behind} | self.shared
-        kept = set(_parameters(function)) - moved
+        parameters = set(_parameters(function)) - moved
 
         def outside(places: _Places) -> _Places:
-            behind = {place.whole if place.base in kept else _MEMORY for place in places if place.behind}
+            behind = {
+                place.whole if place.base in parameters else _MEMORY for place in places if place.behind
+            }
             return frozenset(
                 behind | {place for place in places if not place.behind and place.base not in variables}
             )

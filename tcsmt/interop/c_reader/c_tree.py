@@ -95,7 +95,7 @@ def read_tree(text: str) -> CTree:
     """Return the tree that ``clang -Xclang -ast-dump=json`` prints. Raises :class:`.TcsmtError`."""
     try:
         root = _Places().node(json.loads(text))
-        tree, unions, labelled, wide = CTree(), set(), set(), set()
+        tree, unions, labelled, wide_fields = CTree(), set(), set(), set()
         nameless: dict[str, list[str]] = {}  # structures that a typedef names
         for node in root.walk():
             if any(part.kind == "AsmLabelAttr" for part in node.inner):
@@ -111,7 +111,7 @@ def read_tree(text: str) -> CTree:
             elif node.kind == "RecordDecl" and node.data.get("completeDefinition"):
                 members = [part for part in node.inner if part.kind == "FieldDecl"]
                 types = [part.type for part in members]
-                wide |= {str(part.data["id"]) for part in members if _is_wide(part)}
+                wide_fields |= {str(part.data["id"]) for part in members if _is_wide(part)}
                 if node.name:
                     tree.records[node.name] = types
                 else:
@@ -121,7 +121,7 @@ def read_tree(text: str) -> CTree:
                     unions |= {str(part.data["id"]) for part in members}
     except RecursionError:
         raise TcsmtError("C whose expressions or statements are nested too deeply") from None
-    tree.unions, tree.labelled, tree.wide = map(frozenset, (unions, labelled, wide))
+    tree.unions, tree.labelled, tree.wide = map(frozenset, (unions, labelled, wide_fields))
     return tree
 
 

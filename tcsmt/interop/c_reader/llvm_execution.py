@@ -165,10 +165,10 @@ class Execution:
                 rounds[name] = rounds.get(name, 0) + 1
                 ways = self._may_be(ways, here, rounds[name], last)
             if len(ways) < 2 or frame.meeting[name] == stop:
-                self._wait(frame, waiting, ((bit & way, own, state) for way, own in ways), last)
+                self._wait(frame, waiting, ((bit & way, label, state) for way, label in ways), last)
                 continue
             inner: dict[str, tuple[Term, _State]] = {}
-            self._wait(frame, inner, ((way, own, state) for way, own in ways), last)
+            self._wait(frame, inner, ((way, label, state) for way, label in ways), last)
             met = self._region(frame, inner, here, frame.meeting[name])
             if met is not None:
                 self._arrive(waiting, bit, met, last)
@@ -238,9 +238,9 @@ class Execution:
         last: Instruction,
     ) -> None:
         for bit, label, state in ways:
-            own = _State(state.block, state.memory.copy(), dict(state.values), state.returned)
-            self._enter(frame, own, label)
-            self._arrive(waiting, bit, own, last)
+            branch_state = _State(state.block, state.memory.copy(), dict(state.values), state.returned)
+            self._enter(frame, branch_state, label)
+            self._arrive(waiting, bit, branch_state, last)
 
     def _arrive(
         self, waiting: dict[str, tuple[Term, _State]], bit: Term, state: _State, last: Instruction
@@ -586,7 +586,7 @@ class Execution:
             if isinstance(value, MemoryPlace) and value.object is not None and not value.object.constant
         }
         for name in function.alone & places.keys():
-            others = [*self._globals.values(), *(place for own, place in places.items() if own != name)]
+            others = [*self._globals.values(), *(place for owner, place in places.items() if owner != name)]
             if places[name] in others:
                 self._fault(f"{name} of {function.name} is restrict, but does not lead alone", op, path)
 

@@ -165,32 +165,32 @@ class Memory:
         # what has ended on one way must not be used behind both: this refuses too much, never too little
         result = Memory(ended=self.ended | other.ended)
         for place in {**self.held, **other.held}:
-            own, others = self.held.get(place, {}), other.held.get(place, {})
-            result.held[place] = own if own is others else _merged(bit, own, others, merge)
+            cells, others = self.held.get(place, {}), other.held.get(place, {})
+            result.held[place] = cells if cells is others else _merged(bit, cells, others, merge)
         return result
 
 
 def _merged(
     bit: Term,
-    own: dict[int, MemoryCell],
+    mine: dict[int, MemoryCell],
     others: dict[int, MemoryCell],
     merge: Callable[[Term, MemoryCell, MemoryCell], MemoryCell],
 ) -> dict[int, MemoryCell]:
     """Merge word by word where a side has a word; byte by byte where words of both overlap in part."""
     result: dict[int, MemoryCell] = {}
-    for start, end in _spans(own, others):
-        whole = any(start in cells and cells[start].size == end - start for cells in (own, others))
-        for at in [start] if whole else range(start, end):
-            size = end - start if whole else 1
-            left, right = _word(own, at, size), _word(others, at, size)
+    for start, end in _spans(mine, others):
+        is_one_cell = any(start in cells and cells[start].size == end - start for cells in (mine, others))
+        for at in [start] if is_one_cell else range(start, end):
+            size = end - start if is_one_cell else 1
+            left, right = _word(mine, at, size), _word(others, at, size)
             result[at] = left if left == right else merge(bit, left, right)
     return result
 
 
-def _spans(own: dict[int, MemoryCell], others: dict[int, MemoryCell]) -> Iterator[tuple[int, int]]:
+def _spans(left: dict[int, MemoryCell], others: dict[int, MemoryCell]) -> Iterator[tuple[int, int]]:
     """Yield ranges from the first byte to behind the last, so that no cell lies across their ends."""
     start, end = 0, -1
-    for at, cell in sorted([*own.items(), *others.items()], key=itemgetter(0)):
+    for at, cell in sorted([*left.items(), *others.items()], key=itemgetter(0)):
         if at >= end:
             if end > 0:
                 yield start, end

@@ -98,11 +98,11 @@ def _refuted(goal: Term, replaced: dict[Term, Term], proof: Proof) -> Iterator[R
 
 def _closed(goal: Term, replaced: dict[Term, Term], step: Close) -> Refuted | None:
     """Return the formula of a step, if one is left, and what its free words stand for."""
-    whole = all_of([*step.using, *substitute([goal], replaced)])
-    formula = cut(whole, step.free)
+    negated = all_of([*step.using, *substitute([goal], replaced)])
+    formula = cut(negated, step.free)
     if flat(formula).value == 0:
         return None
-    plain = set(variables([whole]))
+    plain = set(variables([negated]))
     words = {str(word.data): word for word in variables([formula]) if word not in plain}
     stands_for = {
         words[f"free {number}"]: node for number, node in enumerate(step.free) if f"free {number}" in words

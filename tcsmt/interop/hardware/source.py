@@ -66,9 +66,11 @@ def build_command(row: Row, source: str = "", output: str = "probe", compiler: s
 
 def program(row: Row, vectors: Sequence[Vector], language: str, made_by: str = "") -> str:
     """Return the source. Raises :class:`.TcsmtError` for the wrong language or no instruction."""
-    own = language_of(row)
-    if language != own:
-        raise TcsmtError(f"{row.name} needs a program in {own}: use --emit {own}, not {language}")
+    own_language = language_of(row)
+    if language != own_language:
+        raise TcsmtError(
+            f"{row.name} needs a program in {own_language}: use --emit {own_language}, not {language}"
+        )
     made_by = made_by or f"tcsmt probe {row.name} --emit {language}"
     values = _values(row, vectors, made_by) | (
         _cpu_values(row) if language == "c" else _gpu_values(row, language)

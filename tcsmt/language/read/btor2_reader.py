@@ -265,10 +265,10 @@ class _Lines:
     def _node(self, number: int, op: str, words: Sequence[str], line: int, source: str) -> Btor2Line:
         count = _COUNT.get(op, 0) if op in _CONSTANTS or op in _LEAVES else _COUNT[op]
         used = 3 + count + _EXTRA.get(op, 0) + (op in _GIVEN)
-        own, name = tuple(words[2:used]), " ".join(words[used:])
-        if len(own) < used - 2 or int(own[0]) not in self.sorts:
+        arguments, name = tuple(words[2:used]), " ".join(words[used:])
+        if len(arguments) < used - 2 or int(arguments[0]) not in self.sorts:
             raise ValueError("operands are missing, or an unknown sort")
-        node = Btor2Line(number, op, own, self.sorts[int(own[0])], line, name, source)
+        node = Btor2Line(number, op, arguments, self.sorts[int(arguments[0])], line, name, source)
         if any(abs(argument) not in self.nodes for argument in _arguments(node)):
             raise ValueError("an operand that is not a node above it")
         return node

@@ -58,8 +58,8 @@ class Program:
 
     def __init__(self, roots: Sequence[Term]) -> None:
         results = fitted(roots, _native)
-        kept = dict.fromkeys(limb for limbs in results for limb in limbs)
-        nodes = operands_first(kept)
+        outputs = dict.fromkeys(limb for limbs in results for limb in limbs)
+        nodes = operands_first(outputs)
         slot = {node: number for number, node in enumerate(nodes)}
         self.roots = [
             ([slot[limb] for limb in limbs], root.width) for root, limbs in zip(roots, results, strict=True)
@@ -72,7 +72,7 @@ class Program:
         ]
         self.constants = [(slot[n], _dtype(n.width).type(n.data)) for n in nodes if n.op == "const"]
         self.floats = any(node.op == "macro" and node.data in _FLOATS for node in nodes)
-        self.steps = list(_steps(nodes, slot, kept))
+        self.steps = list(_steps(nodes, slot, outputs))
         self.size = len(nodes)
 
     def run(self, values: Mapping[str, Array], block: int = 1 << 14) -> list[Array]:
@@ -108,13 +108,13 @@ class Program:
 
 
 def _steps(
-    nodes: Sequence[Term], slot: Mapping[Term, int], kept: Container[Term]
+    nodes: Sequence[Term], slot: Mapping[Term, int], outputs: Container[Term]
 ) -> Iterator[tuple[int, Operation, list[int], list[int]]]:
     """Yield each operation: where its result goes, what it is, where arguments are, and which of these are
     needed for the last time. kept: nodes that are needed at the end.
     """
     last_use = {slot[arg]: number for number, node in enumerate(nodes) for arg in node.args}
-    held = [node in kept or not node.args for node in nodes]
+    held = [node in outputs or not node.args for node in nodes]
     for number, node in enumerate(nodes):
         if node.args:
             arguments = [slot[arg] for arg in node.args]
@@ -202,10 +202,10 @@ def _sext(node: Term) -> Operation:
     if inner == 1:
         ones, zero = _ones(node.width), target.type(0)
         return lambda x: np.where(x, ones, zero)
-    signed, wide = _to_signed(inner), np.int32 if target == np.uint32 else np.int64
+    signed, result_type = _to_signed(inner), np.int32 if target == np.uint32 else np.int64
 
     def run(x: Any) -> Any:
-        result = np.asarray(signed(x)).astype(wide).view(target)
+        result = np.asarray(signed(x)).astype(result_type).view(target)
         return result if mask is None else result & mask
 
     return run

@@ -126,10 +126,10 @@ def converts_half() -> bool:
 def _converts_half(machine: Any) -> bool:
     import llvmlite.binding as llvm
 
-    wide, half = "<8 x float>", "<8 x half>"
+    single, half = "<8 x float>", "<8 x half>"
     text = "\n".join(
         f"define {to} @{name}({source} %x) {{ %y = {name} {source} %x to {to} ret {to} %y }}"
-        for name, source, to in (("fpext", half, wide), ("fptrunc", wide, half))
+        for name, source, to in (("fpext", half, single), ("fptrunc", single, half))
     )
     functions = "extendhfsf2|h2f_ieee|truncsfhf2|f2h_ieee"
     return not re.search(functions, machine.emit_assembly(llvm.parse_assembly(text)))

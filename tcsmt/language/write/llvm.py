@@ -259,7 +259,7 @@ class Emitter:
         partial, bits = self._partial[node], self.container(node.width)
         if self._narrow(node, arg):
             inner, ends = self.signed(arg.args[0]), self.bounds.signed(arg.args[0])
-            low, high = (own + other for own, other in zip(partial.ends, ends, strict=True))
+            low, high = (end + other for end, other in zip(partial.ends, ends, strict=True))
             if partial.narrow and low >= -(1 << 31) and high < 1 << 31:
                 partial.narrow, partial.ends = self.binary("add", 32, partial.narrow, inner), (low, high)
             else:

@@ -65,8 +65,8 @@ def dot_form(model: Model) -> DotForm | None:
     words, count = model.trace, model.lane_groups
     tops, sums = words.of(Kind.LARGEST_EXPONENT), words.of(Kind.SUM_OF_PRODUCTS)
     grids = tuple(
-        _grid(model, n, tuple(range(group, model.k, count)), top, whole)
-        for group, (top, whole) in enumerate(zip(tops, sums, strict=True))
+        _grid(model, n, tuple(range(group, model.k, count)), top, sum_of_group)
+        for group, (top, sum_of_group) in enumerate(zip(tops, sums, strict=True))
     )
     values = {grid.model_top: grid.own_top for grid in grids}
     values |= {grid.model_sum: grid.own_sum for grid in grids}
@@ -92,18 +92,18 @@ def _grid(
     top = umax(largest.zext(WIDTH), const(n.floor, WIDTH))
     scale = n.scale(top)
     lanes = tuple(n.lane(pair, exponent, scale) for pair, exponent in zip(pairs, exponents, strict=True))
-    whole = total(*(lane.aligned for lane in lanes))
+    aligned_sum = total(*(lane.aligned for lane in lanes))
     # no product is too large for binary32, or for the model
     largest_product = min(WIDE.e_max + 1, model.product_limit or WIDE.e_max + 1) - 1
     limit = n.bias + BIAS + min(a.e_max + b.e_max + 1, largest_product)
     grid = ProductGrid(lanes, largest, top, scale, n.bias, n.least, n.floor, limit)
     exponent, theirs = checked_cast(top_stage.value, Exponent), sum_stage.term
     own_top = to_width(top - (BIAS + n.bias + exponent.low), exponent.term.width)
-    own_sum = whole.sext(max(WIDTH, theirs.width))[theirs.width - 1 : 0]
+    own_sum = aligned_sum.sext(max(WIDTH, theirs.width))[theirs.width - 1 : 0]
     return GridOfForm(
         **vars(grid),
         members=members,
-        whole=whole,
+        whole=aligned_sum,
         model_top=exponent.term,
         model_sum=theirs,
         own_top=grid.counts.ite(own_top, const(0, own_top.width)),

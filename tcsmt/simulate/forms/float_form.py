@@ -100,7 +100,7 @@ def last_addition_form(model: FusedDotAdd) -> LastAdditionForm | None:
     number = native.add(widen(word, fmt, WIDE), widen(c, fmt, WIDE))
     zero = number[WIDTH - 2 : 0].eq(0)
     result = zero.ite(0, number) if fmt == WIDE else _narrowed(number, fmt)
-    guard = ~umax(*(own[fmt.sign_bit - 1 : 0] for own in (word, c))).ult(fmt.infinity_word)
+    guard = ~umax(*(magnitude[fmt.sign_bit - 1 : 0] for magnitude in (word, c))).ult(fmt.infinity_word)
     return LastAdditionForm(word, c, model.last_addition.sum(word, c).word(), result, guard)
 
 

@@ -98,8 +98,8 @@ class GridNumbers:
             bias, scales, most_scales = _SCALED_BIAS, 2 * scale.bias, 2 * (scale.e_max + scale.bias)
         else:
             bias, scales, most_scales = 0 if normal else _OTHER_BIAS, 0, 0
-        whole = BIAS - a.bias - b.bias + bias - scales
-        offsets, least = (whole // 2, whole - whole // 2), 2 + whole
+        total = BIAS - a.bias - b.bias + bias - scales
+        offsets, least = (total // 2, total - total // 2), 2 + total
         # on a larger grid, nothing is left of a product that is too small for binary32
         floor = least if normal else bias + fraction_bits + 4
         if zero_exponent is not None:  # and no zero is the largest

@@ -159,10 +159,10 @@ def _with_last_addition(
         return None
     word, guard = zero, FALSE
     for lanes in model.blocks:
-        word, own = substitute([form.result, form.guard], _of_block(block, model, lanes, word))
-        guard |= own  # where one block's form says nothing, nor does any that takes its result
-    result, own = substitute([last.result, last.guard], {last.word: word, last.c: model.trace.c})
-    return ComposedForm(result, guard | own)
+        word, new_guard = substitute([form.result, form.guard], _of_block(block, model, lanes, word))
+        guard |= new_guard  # where one block's form says nothing, nor does any that takes its result
+    result, new_guard = substitute([last.result, last.guard], {last.word: word, last.c: model.trace.c})
+    return ComposedForm(result, guard | new_guard)
 
 
 def _chained(block: Model, model: Model, blocks: Sequence[Sequence[int]], start: Term | None = None) -> Term:
@@ -226,8 +226,8 @@ def with_canonical_nan(model: Model) -> IeeeDotAdd | None:
     plain = model.replace(nan=None)
     lanes = [[lane] for lane in plain.order or range(plain.k)]
     chains = all(
-        _chained(step, own, lanes) is own.trace.output
-        for step, own in zip(steps, (model, plain), strict=True)
+        _chained(step, link, lanes) is link.trace.output
+        for step, link in zip(steps, (model, plain), strict=True)
     )
     return plain if chains else None
 

@@ -222,10 +222,10 @@ def _folder(folder: Path) -> Iterator[DataSet]:
     published = sorted(p for paths in depths for p in paths if _published_output(p))
     for path in published:
         yield _published(path)
-    own = [] if published else sorted([*folder.glob("*.json"), *folder.glob("*.json.xz")])
-    for path in own:
+    json_files = [] if published else sorted([*folder.glob("*.json"), *folder.glob("*.json.xz")])
+    for path in json_files:
         yield from _json_files(path)
-    if not published and not own:
+    if not published and not json_files:
         raise TcsmtError(
             f"{folder} is not a data set: it has no manifest.json, no published GPU/FORMAT/d_*.txt "
             "and no *.json"
@@ -259,9 +259,9 @@ def _npz_file(path: Path, model: str) -> DataSet:
     if path.name in names:
         number = names.index(path.name)
         return _listed(f"{manifest}: [{number}]", entries[number], path.parent)
-    own = model_named_in(path)
-    if own or (model and not entries):
-        return _own_rows(path, own or model)
+    named = model_named_in(path)
+    if named or (model and not entries):
+        return _own_rows(path, named or model)
     if not entries:
         raise TcsmtError(f"{path} has no manifest.json beside it, and {_NAMELESS}")
     near = get_close_matches(path.name, names, n=1)
@@ -356,9 +356,9 @@ def _listed(where: str, entry: Mapping[str, Any], folder: Path) -> DataSet:
     path = folder / entry["file"]
     dataset = _json_file(path) if uncompressed(path).suffix.lower() == ".json" else _npz(where, entry, path)
     for name in ("rows", "k"):
-        listed, own = entry.get(name), getattr(dataset, name)
-        if listed not in (None, own):
-            raise TcsmtError(f"{where}: {name!r} is {listed!r}, but {path} has {own}")
+        listed, actual = entry.get(name), getattr(dataset, name)
+        if listed not in (None, actual):
+            raise TcsmtError(f"{where}: {name!r} is {listed!r}, but {path} has {actual}")
     return dataset
 
 

@@ -148,9 +148,9 @@ def feature_tests() -> list[dict[str, Any]]:
 
 def _shown(value: Fraction) -> str:
     """1 + 2^-52 and the like, as the paper writes them."""
-    for whole in (Fraction(1), Fraction(9, 4)):
-        if 0 < value - whole < Fraction(1, 1000):
-            return f"{float(whole):g} + {power_text(value - whole)}"
+    for simple in (Fraction(1), Fraction(9, 4)):
+        if 0 < value - simple < Fraction(1, 1000):
+            return f"{float(simple):g} + {power_text(value - simple)}"
     return power_text(value)
 
 
@@ -174,10 +174,10 @@ def features(box: BlackBox) -> dict[str, Any]:
     """Return the table's columns, from the answers of a black box. Raises :class:`.OutOfReach`."""
     tree = summation_tree(box)
     seen = profile(box)
-    own = tree.fused()
-    if not own:  # a chain of single additions
+    fused_lanes = tree.fused()
+    if not fused_lanes:  # a chain of single additions
         return {"n_fma": 1, "final": seen["result"]["c + p0"]["mode"], "c": "early", "interleaved": False}
-    lanes = [member for member in own if member != box.k]
+    lanes = [member for member in fused_lanes if member != box.k]
     late = box.k in tree.members and any(isinstance(member, Tree) for member in tree.members)
     bits = seen["alignment"]["product"]["bits"]
     mode = seen["result"]["c + p0" if late else "after a carry"]["mode"]

@@ -62,9 +62,9 @@ def families() -> Iterator[dict[str, Any]]:
     data = tomllib.loads(Path(__file__).with_name("mma-sim-2025.toml").read_text(encoding="utf-8"))
     others = [row for row in _floating() if "@" not in row.instruction]
     for family in data["family"]:
-        own = [row for row in others if re.search(family["rows"], row.name)]
-        others = [row for row in others if row not in own]
-        yield _compared(family, own)
+        members = [row for row in others if re.search(family["rows"], row.name)]
+        others = [row for row in others if row not in members]
+        yield _compared(family, members)
     yield {
         "family": "not in the paper's text",
         "section": "",

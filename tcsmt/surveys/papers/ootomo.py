@@ -106,13 +106,13 @@ def _kept(split: Split, exponents: Sequence[int]) -> float:
 def _mantissa() -> dict[str, Any]:
     nearest, scaled = RECIPES["markidis"].split, RECIPES["ootomo-halfhalf"].split
     truncated = recipe_named("markidis,split=RTZ,residual=RTZ").split
-    whole = [
+    flat = [
         e for e in range(-126, 16) if (t := counted(nearest, e + F32.bias)) and float(t.kept_bits) == 22.75
     ]
     return _said(
         "expected mantissa length of Markidis' split",
         "22.75 of 23 bits",
-        f"exactly {_kept(nearest, [0])} for exponents {whole[0]} to {whole[-1]} ({_kept(truncated, [0])} "
+        f"exactly {_kept(nearest, [0])} for exponents {flat[0]} to {flat[-1]} ({_kept(truncated, [0])} "
         f"toward zero); but {_kept(nearest, TYPE_1):.2f} on average over type 1's exponents -15 to 14, where "
         f"residuals underflow ({_kept(scaled, TYPE_1):.2f} with the residual times 2^11)",
         True,
@@ -192,9 +192,9 @@ def _accuracy(sweep: SweepRecords) -> Iterator[dict[str, Any]]:
 def _ratios(sweep: SweepRecords, algorithm: str, distributions: Sequence[str], unit: str) -> dict[str, float]:
     ratios = {}
     for name in distributions:
-        own, base = sweep.error(name, algorithm, unit), sweep.error(name, "fp32-fma", "ordinary cores")
-        if own is not None and base:
-            ratios[name] = own / base
+        error, base = sweep.error(name, algorithm, unit), sweep.error(name, "fp32-fma", "ordinary cores")
+        if error is not None and base:
+            ratios[name] = error / base
     return ratios
 
 
@@ -482,9 +482,9 @@ def _panels(figure: Any, count: int, across: int, **shared: Any) -> Any:
 
 
 def _line(axis: Any, points: Iterator[tuple[int, float | None]], colour: str, label: str) -> None:
-    kept = [(k, error) for k, error in points if error]
-    if kept:
-        axis.loglog(*zip(*kept, strict=True), marker="o", markersize=3, color=colour, label=label)
+    nonzero = [(k, error) for k, error in points if error]
+    if nonzero:
+        axis.loglog(*zip(*nonzero, strict=True), marker="o", markersize=3, color=colour, label=label)
 
 
 def plot_splits(path: Path) -> None:

@@ -221,18 +221,18 @@ def on_instruction(
     formats, values: of the question's inputs, by name. One fused sum of interleaved blocks goes to the
     lanes that the instruction deals to its first block. A zero that has no place is no loss.
     """
-    own = model.input_formats
+    input_formats = model.input_formats
     lanes: Sequence[int] = range(model.k)
     roles = {name: role_of(name) for name in formats}
     used = sum(role.factor == 0 for role in roles.values())
     if isinstance(model, FusedDotAdd) and model.parameters.interleave and used <= model.lanes.n_fma:
         lanes = model.blocks[0]
-    placed = dict.fromkeys(own, 0)
+    placed = dict.fromkeys(input_formats, 0)
     for name, fmt in formats.items():
         target, word, role = name, values.get(name, 0), roles[name]
         if role.factor is not None and role.lane is not None and role.lane < len(lanes):
             target = f"{role.operand}{lanes[role.lane]}"
-        if target in own and own[target].width == fmt.width:
+        if target in input_formats and input_formats[target].width == fmt.width:
             placed[target] = word
         elif word:
             return None

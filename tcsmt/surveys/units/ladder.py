@@ -111,8 +111,8 @@ def _moved(domain: Domain, fmt: Format, words: Array, name: str) -> Array:
         fraction = np.where(field == 0, 0, fraction).astype(np.uint64)
     factor = role_of(name).factor
     if domain.bits is not None and factor is not None:
-        kept = domain.bits_in(fmt)[factor] - 1
-        fraction = fraction >> np.uint64(bits - kept) << np.uint64(bits - kept)
+        bits_left = domain.bits_in(fmt)[factor] - 1
+        fraction = fraction >> np.uint64(bits - bits_left) << np.uint64(bits - bits_left)
     moved: Array = rest | ((field << np.uint64(bits) | fraction) << low)
     return moved
 

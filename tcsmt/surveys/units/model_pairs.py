@@ -98,9 +98,9 @@ def explained_again(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
     question = difference_of_sides(record["question"], inputs.sides, inputs.input_formats, pair.domain)
     found_by = {name: record[name] for name in ("solver", "version", "seconds")}
     verdict = Distinguished(values=witness_of(record), **found_by)
-    kept = {name: value for name, value in record.items() if name in _KEPT}
+    unchanged = {name: value for name, value in record.items() if name in _KEPT}
     names = {"left": pair.left.name, "right": pair.right.name}
-    return {**names, **Finding(question, verdict).as_json(), **kept}
+    return {**names, **Finding(question, verdict).as_json(), **unchanged}
 
 
 #: What a record of a witness has besides its finding: how it was found, and the stamps of :class:`.Task`.

@@ -70,8 +70,8 @@ def value_text(value: Any) -> str:
 
 
 def _others(model: Model, parameter: Field[Any]) -> list[Any]:
-    own, kind = getattr(model.parameters, parameter.name), str(parameter.type).partition(" | ")[0]
-    nothing = [None] if own is not None else []
+    current, kind = getattr(model.parameters, parameter.name), str(parameter.type).partition(" | ")[0]
+    nothing = [None] if current is not None else []
     if "choices" in parameter.metadata:
         others: list[Any] = [*parameter.metadata["choices"]]
     elif kind == "bool":
@@ -84,36 +84,36 @@ def _others(model: Model, parameter: Field[Any]) -> list[Any]:
         others = [*INTEGERS.values()]
     elif kind == "NanRule":
         fmt = model.d_format
-        others = [fmt.nan_word, (1 << fmt.sign_bit) - 1, *_other_rules(own), *nothing]
+        others = [fmt.nan_word, (1 << fmt.sign_bit) - 1, *_other_rules(current), *nothing]
     elif kind == "int":
-        others = [*_numbers(model, parameter, own), *nothing]
+        others = [*_numbers(model, parameter, current), *nothing]
     elif kind.startswith("tuple[int"):  # a permutation of lanes, or its absence
         others = [tuple(reversed(range(model.k)))]
     else:  # what a kernel, a design or a sequence of instructions is made of
         others = []
-    return [value for value in others if value != own]
+    return [value for value in others if value != current]
 
 
-def _other_rules(own: NanRule | None) -> Iterator[NanRule]:
+def _other_rules(rule: NanRule | None) -> Iterator[NanRule]:
     """Yield the rule without each of its cases, and with each moved up by one place."""
-    cases = own.cases if own is not None else ()
+    cases = rule.cases if rule is not None else ()
     for place in range(len(cases)):
-        own = not_none(own)
-        yield replace(own, cases=cases[:place] + cases[place + 1 :])
+        rule = not_none(rule)
+        yield replace(rule, cases=cases[:place] + cases[place + 1 :])
         if place:
             swapped = (*cases[: place - 1], cases[place], cases[place - 1], *cases[place + 1 :])
-            yield replace(own, cases=swapped)
+            yield replace(rule, cases=swapped)
 
 
-def _numbers(model: Model, parameter: Field[Any], own: int | None) -> list[int]:
+def _numbers(model: Model, parameter: Field[Any], value: int | None) -> list[int]:
     name = parameter.name
     if parameter.metadata.get("unit") == "lanes":
         return [*range(model.k + 1)]
     if name == "carry_bits" and isinstance(model, FusedDotAdd):
         return [*range(model.enough_carry_bits)]
-    if own is None and name == "zero_exponent":
-        own = float_format(model.d_format).e_min
-    if own is None:
+    if value is None and name == "zero_exponent":
+        value = float_format(model.d_format).e_min
+    if value is None:
         return [*range(_SMALL + 1)]
-    scaled = {2 * own, *(own >> i for i in range(1, 11))} if own > 0 else set()
-    return sorted({*range(own - _REACH, own + _REACH + 1), *scaled})
+    scaled = {2 * value, *(value >> i for i in range(1, 11))} if value > 0 else set()
+    return sorted({*range(value - _REACH, value + _REACH + 1), *scaled})

@@ -111,7 +111,7 @@ class _Sums:
                 part = run.indices[first : first + unit.k]
                 nothing = ["0"] * (unit.k - len(part))
                 left, right = (
-                    [side[int(n)][own] for n in part] for side, own in zip(operands, numbers, strict=True)
+                    [side[int(n)][pair] for n in part] for side, pair in zip(operands, numbers, strict=True)
                 )
                 call = [self.recipe.unit.function, *left, *nothing, *right, *nothing, word]
                 word = self._bound(f"instruction-{len(self.lines)}", f"({' '.join(call)})")

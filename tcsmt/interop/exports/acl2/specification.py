@@ -595,10 +595,10 @@ class _Block:
         """Write the block as a function of its own words, and prove that it is a fused sum."""
         name, words, special, fused = self.name, _sizes(self.words), self._special(), self._fused()
         written = f"({name} {self.args})"
-        own = [call for call in self.stages if call is not self.largest]
+        others = [call for call in self.stages if call is not self.largest]
         self._define(
             name,
-            [(self.largest.label, f"({name}-largest {self.args})"), *self._lines(own)],
+            [(self.largest.label, f"({name}-largest {self.args})"), *self._lines(others)],
             self.result.label,
         )
         total = self._inside(self.sum.label)
