@@ -15,11 +15,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from tcsmt.analysis.bounds.budget import chain_loss
-from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.analysis.bounds.fused_loss import Unbounded, share_of
 from tcsmt.analysis.bounds.proof import StepwiseProof, word_exponents
 from tcsmt.analysis.bounds.split_constants import prove_split_constants
 from tcsmt.analysis.tolerance.exact import in_kernel
@@ -27,6 +28,7 @@ from tcsmt.analysis.tolerance.instruction import InstructionLoss, instruction_lo
 from tcsmt.analysis.tolerance.shares import ChainShares, Pieces, Share, ShareRules
 from tcsmt.analysis.tolerance.upward import number_above
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
+from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.programs.recipes.algorithm import Algorithm
@@ -35,6 +37,7 @@ from tcsmt.programs.steps.program import NoRule, ProductRun, UnitProgram, read
 from tcsmt.programs.steps.split import Split
 from tcsmt.prove.statements.domain import Domain
 
+Array = np.ndarray[Any, np.dtype[Any]]
 #: Bits of formats all numbers of which are tried.
 _WIDEST = 32
 #: What a chain of a unit loses: of what it multiplies, whether it begins with c, and whether it is one run of
@@ -81,11 +84,17 @@ def program_bound(chain: StepwiseProof, model: ProgramModel, domain: Domain) -> 
     """Return the bound of a program for c + Σ a·b, a part of |c| + Σ|a·b|; its lemmas are added to the chain.
 
     What the program leaves out of that sum, or scales, counts as an error; a c that it does not read is
-    zero. domain: of which a, b and c are.
+    zero. Of a program with conditions or maxima (:func:`chooses`) the exact result is that of its steps
+    without any rounding. domain: of which a, b and c are.
     Raises as :func:`relative_bound` does, and :class:`.Unbounded` for a step that no rule is about, by its
     name.
     """
     return _Question(chain, model.program, model.k, domain, Fraction(1), Fraction(1)).bound()
+
+
+def chooses(program: UnitProgram) -> bool:
+    """Return whether a program has conditions or maxima, so that its result is no sum."""
+    return any(step.kind in ("compare", "select", "maximum") for step in program.steps)
 
 
 def algorithm_bound(chain: StepwiseProof, algorithm: Algorithm, domain: Domain) -> Fraction:
@@ -120,6 +129,26 @@ class _Question:
         smallest = [fmt.e_min for fmt in (*words, *units) if isinstance(fmt, Format)]
         return max(self.domain.low, min(smallest, default=0))
 
+    @property
+    def high(self) -> int:
+        """Return the largest exponent of what units multiply: rounding an operand may make it one more."""
+        steps = (
+            step.how for step in self.program.steps if step.kind == "convert" and step.axes in ("A", "B")
+        )
+        converted = any(not how["target"].holds(how["source"]) for how in steps)
+        return self.domain.high + converted
+
+    def narrowed(self, source: Format, target: Format, rounding: Rounding) -> Fraction:
+        """Return what rounding a number of the domain to another format loses, relative to it."""
+        if self.low < target.e_min or self.domain.high >= target.e_max:
+            raise Unbounded(
+                f"operands are rounded from {source.name} to {target.name}, which has exponents from "
+                f"{target.e_min} to {target.e_max}"
+            )
+        lost = share_of(rounding) / (1 << target.fraction_bits)
+        self.chain.know(f"rounding an operand to {target.name} loses {float(lost):.4g} of it (754-2019, 4.3)")
+        return lost
+
     def bound(self) -> Fraction:
         """Return the least of the bounds by each rule of chains."""
         if self.domain.c_free and not self.domain.c_zero:
@@ -133,7 +162,7 @@ class _Question:
 
     def budgeted(self) -> _Lost:
         """Return the rule by the error budget of a chain that begins with c as it is given."""
-        words = replace(self.domain, exponents=(self.low, max(self.low, self.domain.high)))
+        words = replace(self.domain, exponents=(self.low, max(self.low, self.high)))
 
         @cache
         def of_length(unit: Model, length: int, has_c: bool) -> ChainShares:
@@ -181,7 +210,7 @@ class _Question:
         most = np.full(count + 3, number_above(largest**2 * self.k))
         most[count:] = [number_above(largest), number_above(largest), 1.0]
         runs = [step.how["runs"] for step in self.program.chains]
-        rules = ShareRules(lost, most, runs, self.k, self.pieces, self.chain.know)
+        rules = ShareRules(lost, most, runs, self.k, self.pieces, self.chain.know, self.narrowed)
         zero = Share(np.zeros_like(most), np.zeros_like(most), Fraction(0))
         given = {name: rules.unit(count + n) for n, name in enumerate(("c", "bias", "random"))}
         if domain.c_zero:
@@ -190,17 +219,31 @@ class _Question:
             result: Share = read(self.program, rules, {"A": Pieces(), "B": Pieces(), **given})
         except NoRule as why:
             raise Unbounded(str(why)) from None
-        off = result.off
-        if result.value[-1]:
-            raise Unbounded(f"the result has the constant {result.value[-1]:.4g} in it")
-        worst = rules.of_products(off[:count]) + rules.missing(result, self.alpha)
+        off, lacking = result.off, Fraction(0)
+        if not isinstance(result, Share):
+            raise Unbounded("the result is a condition, or words of an operand")
+        if result.others:
+            worst = rules.of_products(off[:count]) + max(self._left(rules, value) for value in result.values)
+        else:
+            if result.value[-1]:
+                raise Unbounded(f"the result has the constant {result.value[-1]:.4g} in it")
+            worst = rules.of_products(off[:count]) + sum(rules.missing(result.value, self.alpha))
+            lacking = abs(Fraction(float(result.value[count])) - self.beta)
         shares = [Fraction(worst) / abs(self.alpha)]
         least = [abs(self.alpha) * Fraction(2) ** (2 * self.low)]
         if "c" in formats and not domain.c_zero and self.beta:
-            lacks = abs(Fraction(float(result.value[count])) - self.beta)
-            shares.append((Fraction(float(off[count])) + lacks) / abs(self.beta))
+            shares.append((Fraction(float(off[count])) + lacking) / abs(self.beta))
             least.append(abs(self.beta) * Fraction(2) ** domain.low)
         if "bias" in formats:
             shares.append(Fraction(float(off[count + 1])))
             least.append(Fraction(2) ** domain.low)
         return max(shares) + Fraction(float(off[-1])) / min(least)
+
+    def _left(self, rules: ShareRules, value: Array) -> float:
+        """Return what is left over of operands in one of the sums that a condition chooses from."""
+        if rules.exact_operands:
+            return 0.0
+        lacks, left = rules.missing(value, Fraction(float(value[0])))
+        if lacks:
+            raise Unbounded("a maximum of sums in which some products count more than others")
+        return left

@@ -2,7 +2,8 @@
 
 What a value is made of are the products of each chain, c, a bias, and numbers that are there whatever these
 are. A value is an exact combination of them (``value``), and is off by so much of each at most (``off``). So
-the error that a compensated sum keeps is a combination of nothing, which is off.
+the error that a compensated sum keeps is a combination of nothing, which is off. Where a maximum or a
+condition chooses, a value is one of several combinations, whichever is chosen.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class ChainShares:
 
 @dataclass(frozen=True)
 class Pieces:
-    """What the words of an operand's split are of its numbers.
+    """What the words of an operand's split, or its numbers once rounded, are of its numbers.
 
     sizes: of each word, relative to the number; left: what is left over. scale: word j counts 2^(-j·scale).
     """
@@ -62,6 +63,11 @@ class Pieces:
         """Return the split's scale."""
         return 0 if self.split is None else self.split.scale
 
+    @property
+    def whole(self) -> bool:
+        """Return whether the unit takes the numbers as they are."""
+        return self.split is None and not self.left and self.sizes == (Fraction(1),)
+
 
 @dataclass(frozen=True)
 class Share:
@@ -69,7 +75,7 @@ class Share:
     much of each it is off.
 
     number: a constant's. both: of a total that has an error beside it, how far both together are off;
-    partner: is the same object in the two.
+    partner: is the same object in the two. others: of which other combinations it may be one.
     """
 
     value: Array
@@ -77,6 +83,20 @@ class Share:
     number: Fraction | None = None
     both: Array | None = None
     partner: object = None
+    others: tuple[Array, ...] = ()
+
+    @property
+    def values(self) -> tuple[Array, ...]:
+        """Return all combinations, of which it is one."""
+        return self.value, *self.others
+
+
+@dataclass(frozen=True)
+class ComparedShares:
+    """A truth value: of two values that are compared."""
+
+    x: Share
+    y: Share
 
 
 @dataclass
@@ -85,7 +105,8 @@ class ShareRules:
 
     lost: what a chain of a unit loses that multiplies these runs, whether it begins with c, and whether it is
     one run of the unit's own words. most: what each of the things is at most: chains of products, then c,
-    the bias, and 1. runs: what each chain multiplies, in order. pieces: of a split of A or of B.
+    the bias, and 1. runs: what each chain multiplies, in order. pieces: of a split of A or of B. narrowed:
+    what rounding an operand to another format loses, relative to it.
     """
 
     lost: Callable[[Model, Sequence[ProductRun], bool, bool], ChainShares]
@@ -94,6 +115,7 @@ class ShareRules:
     k: int
     pieces: Callable[[Split, str], Pieces]
     know: Callable[[str], object] = lambda what: None
+    narrowed: Callable[[Format, Format, Rounding], Fraction] | None = None
     weights: Array = field(init=False)
     operands: list[tuple[Pieces, Pieces]] = field(default_factory=list)
 
@@ -119,7 +141,7 @@ class ShareRules:
 
     def size(self, x: Share) -> Array:
         """Return the magnitude of the exact value, at most."""
-        size = np.abs(x.value)
+        size: Array = np.max(np.abs(x.values), axis=0)
         weighted = self.weights != 1
         return np.where(weighted, np.nextafter(size * self.weights, np.inf), size) if weighted.any() else size
 
@@ -143,10 +165,14 @@ class ShareRules:
         """Refuse: what an element loses is relative to the largest number of its block."""
         raise Unbounded(f"operands are quantised ({recipe}): no bound is relative to their own numbers")
 
-    def chain(
-        self, c: Share | None, a: Pieces, b: Pieces, *, unit: Model, runs: Sequence[ProductRun]
-    ) -> Share:
+    def chain(self, c: Any, a: Any, b: Any, *scales: Any, unit: Model, runs: Sequence[ProductRun]) -> Share:
         """A chain begins with what is given, or with zero."""
+        if scales:
+            raise Unbounded("no lemma is about block scales other than 1")
+        if not isinstance(a, Pieces) or not isinstance(b, Pieces):
+            raise Unbounded("a chain multiplies numbers that other steps give")
+        if c is not None:
+            self._require_sums(c)
         place = len(self.operands)
         self.operands.append((a, b))
         self._weigh(place, runs)
@@ -163,14 +189,14 @@ class ShareRules:
             if loss.before is None:
                 raise Unbounded("a chain begins with a sum that is off")
             before = scaled(c.off, loss.before)
-        value = _exactly(c.value, products.value)
-        return Share(value, self._off(loss, before, added(self.reach(c), size), size))
+        sums = [_exactly(value, products.value) for value in c.values]
+        return _one_of(sums, self._off(loss, before, added(self.reach(c), size), size))
 
     def _weigh(self, place: int, runs: Sequence[ProductRun]) -> None:
         """Note how large a chain's words make a product of two numbers: the largest of all its products."""
         a, b = self.operands[place]
         alone = len(runs) == 1 and len(np.unique(runs[0].indices)) == len(runs[0].indices)
-        if a.split is None is b.split and alone:
+        if a.whole and b.whole and alone:
             return
         weights = np.zeros(self.k)
         for run in runs:
@@ -198,6 +224,7 @@ class ShareRules:
 
     def add(self, x: Share, y: Share, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> Share:
         """x·2^-shift + y; nothing is lost of a subnormal sum that is not shifted, or of zeros."""
+        self._require_sums(x, y)
         if y.number == 0 and not shift:
             return x
         if x.number == 0:
@@ -210,29 +237,83 @@ class ShareRules:
 
     def multiply_add(self, x: Share, y: Share, z: Share, *, fmt: Format) -> Share:
         """x times a constant, plus z; to nearest."""
+        self._require_sums(x, y, z)
         if y.number is None:
             x, y = y, x
         if y.number is None:
             raise Unbounded("a product of two sums")
-        product = Share(_times(x.value, y.number), scaled(x.off, abs(y.number)))
+        product = _one_of([_times(value, y.number) for value in x.values], scaled(x.off, abs(y.number)))
         return self._rounded(product if z.number == 0 else self._sum(product, z), fmt, _HALF)
 
     def negate(self, x: Share, *, fmt: Format) -> Share:
         """-x."""
-        return Share(-x.value, x.off, None if x.number is None else -x.number)
+        self._require_sums(x)
+        opposite = _one_of([-value for value in x.values], x.off)
+        return replace(opposite, number=None if x.number is None else -x.number)
+
+    def maximum(self, x: Share, y: Any = None, *, fmt: AnyFormat, nan: str, side: str = "") -> Share:
+        """Return the larger value: it is off by no more than the one that is off by more."""
+        self._require_sums(x, y)
+        return _one_of([*x.values, *y.values], np.maximum(x.off, y.off))
+
+    def compare(self, x: Any, y: Any, *, fmt: AnyFormat, relation: str) -> ComparedShares:
+        """Compare two values."""
+        self._require_sums(x, y)
+        return ComparedShares(x, y)
+
+    def select(self, condition: ComparedShares, x: Share, y: Share, *, fmt: AnyFormat) -> Share:
+        """Return either value, off by the worse error.
+
+        The exact condition may choose the other one. It does so only where the values that are compared are
+        closer to each other than they are off. Both values must differ by a multiple of that difference, so
+        that they are close to each other there, too.
+        """
+        self._require_sums(x, y)
+        off = np.maximum(x.off, y.off)
+        doubt = added(condition.x.off, condition.y.off)
+        if not self.exact_operands:
+            raise Unbounded("a condition beside operands that are split or rounded")
+        if doubt.any():
+            sides = (x, y, condition.x, condition.y)
+            factor = None
+            if all(len(one.values) == 1 for one in sides):
+                factor = _multiple(
+                    _exactly(x.value, -y.value), _exactly(condition.x.value, -condition.y.value)
+                )
+            if factor is None:
+                raise Unbounded(
+                    "a condition on what is off may choose a value that is not near the other one"
+                )
+            off = added(off, scaled(doubt, factor))
+        return _one_of([*x.values, *y.values], off)
+
+    def _require_sums(self, *values: Any) -> None:
+        """Refuse words of operands, and conditions, in the place of numbers of the element."""
+        if not all(isinstance(value, Share) for value in values):
+            raise Unbounded("operands of a chain, maxima along K, and conditions are no sums")
+
+    @property
+    def exact_operands(self) -> bool:
+        """Return whether chains multiply the numbers as they are."""
+        return all(side.whole for sides in self.operands for side in sides)
 
     def convert(self, x: Any, *, source: Format, target: Format, rounding: Rounding, saturate: bool) -> Any:
         """x in another format; nothing is lost in one that holds it."""
         if target.holds(source):
             return x
         if isinstance(x, Pieces):
-            raise Unbounded(f"operands are rounded from {source.name} to {target.name}")
+            if self.narrowed is None or not x.whole:
+                raise Unbounded(f"operands are rounded from {source.name} to {target.name}")
+            lost = self.narrowed(source, target, rounding)
+            return Pieces(None, (1 + lost,), lost)
+        self._require_sums(x)
         return self._rounded(x, target, share_of(rounding))
 
     def convert_randomly(
         self, x: Share, random: Share, *, source: Format, target: Format, bits: int, saturate: bool
     ) -> Share:
         """One of x's two neighbours, which may be above the largest number where x is close to that."""
+        self._require_sums(x)
         rounded = self._rounded(x, target, Fraction(1))
         self._check(target.largest_finite, self.reach(rounded), f"a result in {target.name}")
         return rounded
@@ -249,10 +330,13 @@ class ShareRules:
         rounding: Rounding,
     ) -> tuple[Share, Share]:
         """Return the next total and error of a compensated sum, as ``compensated.py`` derives them."""
+        self._require_sums(total, error, x)
         if COMPENSATIONS[scheme].exact_error:
             if not rounding.ties_to_even:
                 raise Unbounded(f"{scheme} is exact to nearest alone, not with {rounding.name}")
             self.know(KNUTH)
+        if total.others or x.others:
+            raise Unbounded(f"{scheme}: of a value that a condition chooses")
         begins = total.both is None and error.number == 0
         if not begins and (total.partner is None or total.partner is not error.partner):
             raise Unbounded(f"{scheme}: the error is not that of the total")
@@ -278,13 +362,15 @@ class ShareRules:
     def _shifted(self, x: Share, shift: int) -> Share:
         if not shift:
             return x
-        return Share(_times(x.value, Fraction(1, 2**shift)), scaled(x.off, Fraction(1, 2**shift)), x.number)
+        factor = Fraction(1, 2**shift)
+        moved = _one_of([_times(value, factor) for value in x.values], scaled(x.off, factor))
+        return replace(moved, number=x.number)
 
     def _sum(self, x: Share, y: Share) -> Share:
         for one in (x, y):
             if one.number:
                 raise Unbounded(f"the constant {float(one.number):.4g} is added")
-        return Share(_exactly(x.value, y.value), added(x.off, y.off))
+        return _one_of([_exactly(one, two) for one in x.values for two in y.values], added(x.off, y.off))
 
     def _rounded(self, x: Share, fmt: Format, share: Fraction, *, always: bool = True) -> Share:
         reach = self.reach(x)
@@ -292,7 +378,7 @@ class ShareRules:
         lost = scaled(reach, share / 2**fmt.fraction_bits)
         if always:
             lost[-1] += number_above(share * Fraction(2) ** (fmt.e_min - fmt.fraction_bits))
-        return Share(x.value, added(x.off, lost))
+        return _one_of(x.values, added(x.off, lost))
 
     def _check(self, limit: Fraction, reach: Array, what: str) -> None:
         """Refuse what may overflow: of the chains together, the largest share of all products counts."""
@@ -304,11 +390,11 @@ class ShareRules:
 
     # --- the result
 
-    def missing(self, result: Share, target: Fraction) -> float:
-        """Return how much of target·Σ a·b the exact result lacks, or has too much of, as a part of Σ |a·b|.
+    def missing(self, value: Array, target: Fraction) -> tuple[float, float]:
+        """Return how much of target·Σ a·b an exact result lacks, or has too much of, as a part of Σ |a·b|;
+        and what splits, or rounding operands, leave over of it.
 
-        What splits leave over is counted. Raises :class:`.Unbounded` where chains split operands in other
-        ways.
+        Raises :class:`.Unbounded` where chains split operands in other ways.
         """
         if len(set(self.operands)) != 1:
             raise Unbounded("operands are split in more than one way")
@@ -318,19 +404,40 @@ class ShareRules:
                 counted, scale = np.zeros(self.k), Fraction(2) ** (a.scale * i + b.scale * j)
                 for number, runs in enumerate(self.runs):
                     own = [run.indices for run in runs if (run.words or (0, 0)) == (i, j)]
-                    if own and result.value[number]:
+                    if own and value[number]:
                         at, times = np.unique(np.concatenate(own), return_counts=True)
-                        factor = Fraction(float(result.value[number])) * scale
+                        factor = Fraction(float(value[number])) * scale
                         counted[at] = _exactly(counted[at], _times(times.astype(float), factor))
                 lacks = np.abs(counted - float(target))
                 if lacks.any():
                     whole += lacks * (_UP * number_above(left * right))
         rest = a.left + min(1 + a.left, sum(a.sizes, Fraction(0))) * b.left
-        return float(whole.max(initial=0.0)) * _UP + number_above(abs(target) * rest)
+        return float(whole.max(initial=0.0)) * _UP, number_above(abs(target) * rest)
 
 
 #: Chains times products, where chains share products.
 _MOST_SHARED = 1 << 24
+#: Combinations of which a value may be one.
+_MOST_CHOICES = 32
+
+
+def _one_of(values: Sequence[Array], off: Array) -> Share:
+    """Return a value that is one of some combinations, of which equal ones are one."""
+    value, *others = {one.tobytes(): one for one in (part + 0.0 for part in values)}.values()
+    if len(others) >= _MOST_CHOICES:
+        raise Unbounded(f"conditions and maxima choose from more than {_MOST_CHOICES} values")
+    return Share(value, off, others=tuple(others))
+
+
+def _multiple(x: Array, y: Array) -> Fraction | None:
+    """Return |factor| where x is a factor times y in each place; None: it is not."""
+    live = np.flatnonzero(y)
+    if not x.any():
+        return Fraction(0)
+    if not live.size or (x[y == 0] != 0).any():
+        return None
+    factors = {Fraction(float(x[at])) / Fraction(float(y[at])) for at in live}
+    return abs(factors.pop()) if len(factors) == 1 else None
 
 
 def _exactly(x: Array, y: Array) -> Array:

@@ -13,7 +13,7 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.emulation.budget import budget
 from tcsmt.analysis.emulation.on_digits import cuts_digits
 from tcsmt.analysis.tolerance.domain_search import ErrorSubject, FoundError, largest_found
-from tcsmt.analysis.tolerance.relative import program_bound, relative_bound
+from tcsmt.analysis.tolerance.relative import chooses, program_bound, relative_bound
 from tcsmt.analysis.tolerance.remembered import RememberedProof
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.resolve import resolve
@@ -36,7 +36,8 @@ _LONGEST = 1 << 16
 class KernelBound(Result):
     """The largest error of a kernel that was found on a domain, and the bound that is proved; print it.
 
-    Both are relative to ``|alpha|·Σ|a·b| + |beta·c| + |bias|``.
+    Both are relative to ``|alpha|·Σ|a·b| + |beta·c| + |bias|``. chooses: whether conditions or maxima choose
+    what the result is, so that the exact one is that of the program's steps without any rounding.
     """
 
     subject: ErrorSubject
@@ -46,6 +47,7 @@ class KernelBound(Result):
     bound: Fraction | None
     reason: str
     proof: Equivalent | None
+    chooses: bool = False
 
     @property
     def unit(self) -> Fraction:
@@ -78,6 +80,7 @@ class KernelBound(Result):
             "k": self.k,
             "domain": str(self.domain),
             "unit": str(self.unit),
+            **({"exact": "the program's steps without any rounding"} if self.chooses else {}),
             "found": None if found is None else self.found_error,
             "tried": 0 if found is None else found.tried,
             "proved": self.proved_error,
@@ -98,6 +101,8 @@ class KernelBound(Result):
             most = f"{self.proved_error:.6g}·2^-{bits}"
             yield f"the largest relative error is at least {found} (found) and at most {most} (proved)"
         yield f"relative to {self.subject.size}, and so whatever the sizes of A and B are"
+        if self.chooses:
+            yield "the exact result is that of the program's steps without any rounding, conditions included"
         if self.found is not None:
             fmt = self.subject.d_format
             result, exact = fmt.describe(self.found.result), float(self.found.exact)
@@ -125,7 +130,7 @@ def kernel_bound(
     if options.certificate is not None:
         raise TcsmtError("certificates of kernels' bounds are not written")
     start, chain = time.monotonic(), RememberedProof(options)
-    subject, k, prove, plain = _asked(text, chain, domain)
+    subject, k, prove, plain, chosen = _asked(text, chain, domain)
     bound, reason, proof = None, "", None
     try:
         bound = prove()
@@ -133,7 +138,7 @@ def kernel_bound(
     except Unbounded as why:
         reason = str(why)
     found = largest_found(subject, k, domain, search) if plain else None
-    result = KernelBound(subject, k, domain, found, bound, reason, proof)
+    result = KernelBound(subject, k, domain, found, bound, reason, proof, chosen)
     if bound is not None and found is not None and (found.relative is None or found.relative > bound):
         raise Contradiction(
             f"no error of {text} is over {result.proved_error:.9g} units of {result.unit} ({domain})",
@@ -144,15 +149,18 @@ def kernel_bound(
 
 def _asked(
     text: str, chain: StepwiseProof, domain: Domain
-) -> tuple[ErrorSubject, int, Callable[[], Fraction], bool]:
-    """Return what is asked about, its K, what proves the bound, and whether errors can be looked for."""
+) -> tuple[ErrorSubject, int, Callable[[], Fraction], bool, bool]:
+    """Return what is asked about, its K, what proves the bound, and whether errors can be looked for, and
+    whether conditions choose the result.
+    """
     if is_program(text):
         row = resolve(text).row
         model = checked_cast(row.model, WrittenProgram)
         subject = ErrorSubject.of_program(row.name, model)
         if cuts_digits(model.program):
-            return subject, model.k, lambda: budget(chain, model.program, domain, model.k).total, True
-        return subject, model.k, lambda: program_bound(chain, model, domain), True
+            return subject, model.k, lambda: budget(chain, model.program, domain, model.k).total, True, False
+        chosen = chooses(model.program)
+        return subject, model.k, lambda: program_bound(chain, model, domain), not chosen, chosen
     name, at, length = text.rpartition("@")
     if not is_kernel(text) or not at or not length.isdecimal() or not 1 <= int(length) <= _LONGEST:
         raise TcsmtError(
@@ -163,7 +171,7 @@ def _asked(
         raise TcsmtError(f"{kernel.name}: integers are exact or wrap; `tcsmt accuracy exact` says which")
     plain = not kernel.reduction.tiled and kernel.unit.model.scale_format is None
     subject = replace(ErrorSubject.of_kernel(_in_some_order(kernel, k)), name=kernel.name)
-    return subject, k, lambda: relative_bound(chain, kernel, k, domain), plain
+    return subject, k, lambda: relative_bound(chain, kernel, k, domain), plain, False
 
 
 def _in_some_order(kernel: Kernel, k: int) -> Kernel:
