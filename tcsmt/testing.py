@@ -6,6 +6,7 @@
 from tcsmt.support.floats import IeeeFloats
 
 with IeeeFloats():  # as in tcsmt's __getattr__
+    from tcsmt.interface.api.power import TestPower, operands, power
     from tcsmt.interface.api.tolerance import VacuousTolerance, assert_close
 
-__all__ = ["VacuousTolerance", "assert_close"]
+__all__ = ["TestPower", "VacuousTolerance", "assert_close", "operands", "power"]

@@ -37,11 +37,12 @@ class QuantisedOperands:
 
     program: its inputs are A, B and, where there are any, their scales (``sa``, ``sb``) and the factors of
     all numbers (``wa``, ``wb``). words: of A and B, and of the other inputs and of the originals with their
-    axes, as :class:`.MatrixWords` has them.
+    axes, as :class:`.MatrixWords` has them. dequantised: A (M, K) and B (K, N) as numbers.
     """
 
     program: UnitProgram
     words: MatrixWords
+    dequantised: tuple[Array, Array]
 
     @classmethod
     def of(cls, kernel: Kernel, recipe: OperandRecipe, a: Array, b: Array) -> QuantisedOperands:
@@ -61,17 +62,18 @@ class QuantisedOperands:
         forms = formats if taken else [recipe.formats_of(role)[0] for role in roles]
         both = [quantise(x, recipe, role, form) for x, role, form in zip(sides, roles, forms, strict=True)]
         before = {ORIGINALS[side]: (side, np.asarray(x, np.float64)) for side, x in (("A", a), ("B", b))}
+        wide = [x.numbers() for x in both]
         if taken:
             program, words = _scaled_program(kernel, recipe, both)
-            return cls(program, replace(words, more={**words.more, **before}))
+            return cls(program, replace(words, more={**words.more, **before}), (wide[0], wide[1].T))
         schedule = kernel.schedule
         program = schedule.program(a.shape[1])
-        wide = [x.numbers() for x in both]
         left, right = (
             to_words(fmt, _held(x, fmt, name), name)
             for x, fmt, name in ((wide[0], unit.a_format, "A"), (wide[1].T, unit.b_format, "B"))
         )
-        return cls(program, MatrixWords(left, np.ascontiguousarray(right), more=before))
+        words = MatrixWords(left, np.ascontiguousarray(right), more=before)
+        return cls(program, words, (wide[0], wide[1].T))
 
 
 def _held(x: Array, fmt: Any, name: str) -> Array:

@@ -207,20 +207,14 @@ def _none_takes(
 
 
 def kernel_for_operands(
-    text: str,
-    formats: Formats,
-    *,
-    scaled: bool = False,
-    operands: str | None = None,
-    result: AnyFormat | None = None,
+    text: str, formats: Formats, *, operands: str | None = None, result: AnyFormat | None = None
 ) -> Kernel:
     """Return the kernel of a text ``UNIT[+REDUCTION[+EPILOGUE]]``, whose unit takes A and B in these formats.
 
-    scaled, operands, result: as in :func:`rows_for_operands`; a conversion of the epilogue gives another
-    format.
+    operands, result: as in :func:`rows_for_operands`; a conversion of the epilogue gives another format.
     """
     result = None if "out=" in text else result
-    return kernel_named(text, _first_taking(formats, scaled, None, operands, result))
+    return kernel_named(text, _first_taking(formats, False, None, operands, result))
 
 
 def _first_taking(

@@ -23,14 +23,16 @@ from tcsmt.analysis.tolerance.kernels import (
 from tcsmt.analysis.tolerance.quantised import BoundedQuantisedProduct, QuantisedOperands
 from tcsmt.analysis.tolerance.remembered import RememberedProof
 from tcsmt.analysis.tolerance.upward import added
-from tcsmt.interface.api.matching import formats_of, kernel_for_operands
+from tcsmt.interface.api.matching import formats_of, kernel_for_operands, rows_for_operands
 from tcsmt.interface.api.units import UnitLike, side_of
 from tcsmt.matrix_units.arithmetic.conversion import QUIET, NanWords
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, Format
 from tcsmt.matrix_units.arithmetic.words import operand_words
+from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.kernels.batched import stack_of
-from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.kernel import Kernel, kernel_named
+from tcsmt.programs.quantisation.operands import scale_fault
 from tcsmt.programs.quantisation.recipe import OperandRecipe, Role
 from tcsmt.programs.recipes.emulation.named import is_emulation
 from tcsmt.programs.recipes.files import is_recipe_file
@@ -200,7 +202,12 @@ def quantised_product(name: str, recipe: OperandRecipe, a: Any, b: Any) -> tuple
     check_shapes(left, right)
     role: Role = "weight" if recipe.weights else "activation"
     formats = {"a": FORMATS[recipe.formats[0]], "b": FORMATS[recipe.formats_of(role)[0]]}
-    kernel = kernel_for_operands(name, formats, scaled=recipe.block_scales is not None)
+
+    def row_of(unit: str) -> Row:
+        rows = rows_for_operands(unit, formats, scaled=recipe.block_scales is not None, values=True)
+        return next((row for row in rows if not scale_fault(recipe, row.model)), rows[0])
+
+    kernel = kernel_named(name, row_of)
     return kernel, QuantisedOperands.of(kernel, recipe, left, right)
 
 

@@ -19,6 +19,7 @@ _GROUPS = {
     "Kernels": {
         "invariant": "Which reductions give the same bits?",
         "tolerance": "How far can a product be from the exact one?",
+        "test-power": "Which wrong kernels does a test let through?",
         "tree": "In which order does a matrix product add up?",
         "read": "What does a compiled kernel compute?",
     },
@@ -33,7 +34,7 @@ _GROUPS = {
     cls=Lazy,
     package=__package__,
     groups=_GROUPS,
-    modules={"kernel": "invariant tolerance tree read identify diff"},
+    modules={"kernel": "invariant tolerance test-power tree read identify diff"},
 )
 def kernel() -> None:
     """Ask about matrix products as kernels compute them: a unit, a reduction, an epilogue.
@@ -198,6 +199,35 @@ def tolerance(call: DeclaredCall, d: Path | None, output: Path | None, paired: b
     else:
         click.echo("\n".join(map(str, [shown, *([] if made is None else [made])])))
     sys.exit(shown.exit_code)
+
+
+@declared(
+    "power.power", kernel=("KERNEL", UNIT), a=ARRAY, b=ARRAY, c=ARRAY, bias=ARRAY, criterion="CRITERION",
+    shape="M N K", format="FORMAT", quantiser="RECIPE", expected="exact|rounded|original|KERNEL",
+    only=("NAME,...", COMMAS),
+)  # fmt: skip
+@click.option("--python", "function", metavar="MODULE:FUNCTION", help="This function is the criterion.")
+def test_power(call: DeclaredCall, function: str | None, as_json: bool) -> None:
+    """Say which wrong kernels a test of KERNEL lets through: its operands, and its criterion.
+
+    Some forty wrong kernels are made from the right one, and simulated bit for bit: elements never written,
+    terms of K left out or added twice, races, narrower formats, truncation, another unit, wrong scales. The
+    operands are A and B, or those of a named generator. Those that pass are listed, with what they do and
+    where such a bug was public.
+
+    Exit code: 0 the right kernel passes and no wrong one, 1 a wrong one passes, or the right one fails,
+    2 usage error.
+
+    \b
+    Examples:
+      tcsmt kernel test-power h100+split-k:4 --a A.npy --b B.npy --criterion rtol=1e-2,atol=1e-2
+      tcsmt kernel test-power h100+out=bf16 --generator normal --shape 64 64 1024 --criterion "pcc>=0.99"
+    """
+    more = {}
+    if function is not None:
+        more["criterion"] = made = function_named(function)
+        made.__qualname__ = function
+    answer(call(**more), as_json=as_json)
 
 
 @declared(

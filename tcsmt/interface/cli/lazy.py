@@ -51,7 +51,7 @@ class Lazy(click.Group):
         if cmd_name not in self.summaries:
             return None
         module = importlib.import_module(f"{self.package}.{self.modules.get(cmd_name, cmd_name)}")
-        command = getattr(module, cmd_name)
+        command = getattr(module, cmd_name.replace("-", "_"))
         made: click.Command = command if isinstance(command, click.Command) else command()
         return made
 
