@@ -19,6 +19,7 @@ READERS = ("tcsmt.programs.names", "tcsmt.interop.implementations.sides", "tcsmt
 if TYPE_CHECKING:
     from tcsmt import testing
     from tcsmt import torch as torch
+    from tcsmt import triton as triton
     from tcsmt.interface.api import accuracy
     from tcsmt.interface.api.atlas import AtlasReport, ChainedAtlasReport, atlas, chained_atlas
     from tcsmt.interface.api.audit import AuditResult, audit
@@ -67,8 +68,8 @@ if TYPE_CHECKING:
     from tcsmt.support.errors import TcsmtError
     from tcsmt.surveys.properties.investigation import Report
 
-#: Where each public name is; a module is imported when one of its names is used. ``torch`` is not in
-#: ``__all__``, as ``from tcsmt import *`` must work without PyTorch.
+#: Where each public name is; a module is imported when one of its names is used. ``torch`` and
+#: ``triton`` are not in ``__all__``, as ``from tcsmt import *`` must work without them.
 _HOMES = {
     "accuracy": "tcsmt.interface.api",
     "testing": "tcsmt",
@@ -112,7 +113,7 @@ _HOMES = {
     **dict.fromkeys(("Unit", "read_model", "unit"), "tcsmt.interface.api.units"),
     **dict.fromkeys(("Validation", "validate"), "tcsmt.interface.api.validate"),
     **dict.fromkeys(("TestVectors", "vectors"), "tcsmt.interface.api.vectors"),
-    "torch": "tcsmt",
+    **dict.fromkeys(("torch", "triton"), "tcsmt"),
     "Report": "tcsmt.surveys.properties.investigation",
     **dict.fromkeys(("CHAINED", "Reduction", "promoted", "split_k"), "tcsmt.programs.kernels.reduction"),
     "Epilogue": "tcsmt.programs.kernels.epilogue",

@@ -37,7 +37,7 @@ WINGS = (
 )  # fmt: skip
 
 #: Modules at the top of the package, which users import by name.
-PUBLIC = {"investigation", "testing", "torch"}
+PUBLIC = {"investigation", "testing", "torch", "triton"}
 
 
 def test_the_package_has_eleven_wings() -> None:

@@ -10,7 +10,14 @@ import tcsmt.testing
 
 
 def test_its_names() -> None:
-    assert tcsmt.testing.__all__ == ["TestPower", "VacuousTolerance", "assert_close", "operands", "power"]
+    assert tcsmt.testing.__all__ == [
+        "TestPower",
+        "VacuousTolerance",
+        "assert_close",
+        "assert_same_bits",
+        "operands",
+        "power",
+    ]
     assert all(hasattr(tcsmt.testing, name) for name in tcsmt.testing.__all__)
 
 

@@ -20,6 +20,7 @@ LIBRARIES = {
     "plot": ("matplotlib>=3.8",),
     "rtl": ("pyosys>=0.60",),
     "torch": ("torch>=2.8", "safetensors>=0.5"),
+    "triton": ("triton>=3.5",),
 }
 
 

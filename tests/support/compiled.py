@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.interop.compiled.reading import ElementRead, KernelRun, run_kernel
+from tcsmt.interop.triton.execution import BlockNumbers
 from tcsmt.matrix_units.arithmetic.conversion import NanWords
 from tcsmt.matrix_units.arithmetic.formats import float_format, format_named
 from tcsmt.matrix_units.resolve import resolve
@@ -136,4 +137,9 @@ def differences(
         expected = int.from_bytes(memory[result][element * size : (element + 1) * size], "little")
         if word != expected:
             wrong.append(f"{name}, element {element}: {word:#x}, and not {expected:#x}")
+    if not choices and not run.read(elements[0]).text.freedoms:  # the block's numbers, by the other way
+        held = {n: buffers[key].view(np.uint8) for n, key in run.names.items() if key in buffers}
+        ((offsets, values),) = BlockNumbers(run, held).stored().values()
+        differ = np.flatnonzero(values != np.frombuffer(memory[result], np.uint8)[offsets])
+        wrong += [f"{name}: {len(differ)} of the {len(offsets)} bytes of the block"] * bool(len(differ))
     return wrong

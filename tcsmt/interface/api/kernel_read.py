@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 from tcsmt.interop.compiled.elements import ElementClass, element_classes
 from tcsmt.interop.compiled.names import compiled_text, file_text
 from tcsmt.interop.compiled.reading import ElementRead, run_kernel
+from tcsmt.interop.triton.capture import capture, file_of, is_function
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.resolve import resolve
 from tcsmt.programs.written.programs import program_of_file
@@ -121,7 +122,7 @@ class CompiledKernel(Result):
 @ieee_floats
 def kernel_read(
     file: str | os.PathLike[str],
-    arguments: Sequence[str | int],
+    arguments: Sequence[str | int] | None = None,
     *,
     target: str | None = None,
     kernel: str | None = None,
@@ -130,6 +131,8 @@ def kernel_read(
     grid: tuple[int, int, int] | None = None,
     threads: tuple[int, int, int] | None = None,
     every: bool = False,
+    launch: int | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> CompiledKernel:
     """Read a compiled kernel (PTX) as a program: what one element of its result is computed from, and how.
 
@@ -139,7 +142,8 @@ def kernel_read(
     memory that no barrier orders. Buffers are taken not to overlap.
 
     Args:
-        file: A file of PTX, as Triton, nvcc or CuTe write it.
+        file: A file of PTX, as Triton, nvcc or CuTe write it; or FILE.py:FUNCTION, a function without
+            arguments that launches a Triton kernel on CPU tensors, which is compiled for the target.
         arguments: One for each parameter: an integer, 0x... with the bits of a float, or a name for a
             pointer. A and B are what the matrix instructions multiply; where no pointer is called so, they
             are found. Pointers at the end may be left out.
@@ -152,9 +156,24 @@ def kernel_read(
         threads: Threads of a block. [default: as the text says]
         every: Read every element that the grid stores, and say which have this program. A block stands for
             others where all its instructions do the same to addresses that grow in step.
+        launch: Which launch of the function, from 0. [default: the only one]
+        settings: A constant of the Triton kernel, num_warps or num_stages, or a parameter of the function, by
+            its name.
 
     Raises :class:`tcsmt.TcsmtError`, which names the instruction, its line and the line of its source.
     """
+    if is_function(file):
+        others = arguments, kernel, grid, threads
+        if target is None or any(one is not None for one in others) or any(block):
+            raise TcsmtError(
+                f"{file}: needs a target, the GPU to compile for; all else is the function's own"
+            )
+        one = capture(str(file), target, settings=settings).launch(launch)
+        ((read, _),) = one.read([] if element is None else [element])
+        row_of(read, file_of(str(file)))  # so that what is written is a program
+        return CompiledKernel(str(file), read)
+    if arguments is None or launch is not None or settings is not None:
+        raise TcsmtError(f"{file}: a file of PTX needs arguments, and has no launches and settings")
     path = Path(file)
     ptx = compiled_text(path)
     given = [str(argument) for argument in arguments]
@@ -168,10 +187,12 @@ def kernel_read(
         read = classes[0].element if every else run(block=block).read(element)
     except TcsmtError as error:
         raise TcsmtError(f"{path}: {error}") from None
-    found = CompiledKernel(str(path), read, tuple(classes))
-    program_of_file(path, found.as_toml(), "".join(f",{name}=0" for name in found.freedoms), found.k, _row)
-    return found
+    row_of(read, path)
+    return CompiledKernel(str(path), read, tuple(classes))
 
 
-def _row(unit: str) -> Row:
-    return resolve(unit).row
+def row_of(element: ElementRead, path: Path) -> Row:
+    """Return an element's program as the row of a unit, with the first alternative of each freedom."""
+    choices = "".join(f",{name}=0" for name in element.text.freedoms)
+    k = element.text.along["A"].count
+    return program_of_file(path, file_text(element, str(path)), choices, k, lambda unit: resolve(unit).row)

@@ -12,7 +12,7 @@ from tcsmt.interface.api.terminal import TcsmtError, interrupted_once, progress_
 from tcsmt.interface.cli.declared import DeclaredCall, declared
 from tcsmt.interface.cli.lazy import Lazy
 from tcsmt.interface.cli.names import UNIT
-from tcsmt.interface.cli.parameters import ARRAY, COMMAS, NAMED_ARRAYS, PATH, function_named
+from tcsmt.interface.cli.parameters import ARRAY, COMMAS, NAMED_ARRAYS, PATH, SETTINGS, function_named
 from tcsmt.interface.cli.printing import answer, echo_json, link_options, links_wanted
 
 _GROUPS = {
@@ -22,6 +22,7 @@ _GROUPS = {
         "test-power": "Which wrong kernels does a test let through?",
         "tree": "In which order does a matrix product add up?",
         "read": "What does a compiled kernel compute?",
+        "configs": "Which configurations of a Triton kernel give the same bits?",
     },
     "Recorded results": {
         "identify": "Which kernels give a product bit for bit?",
@@ -34,7 +35,7 @@ _GROUPS = {
     cls=Lazy,
     package=__package__,
     groups=_GROUPS,
-    modules={"kernel": "invariant tolerance test-power tree read identify diff"},
+    modules={"kernel": "invariant tolerance test-power tree read configs identify diff"},
 )
 def kernel() -> None:
     """Ask about matrix products as kernels compute them: a unit, a reduction, an epilogue.
@@ -46,6 +47,7 @@ def kernel() -> None:
       tcsmt kernel tolerance h100+split-k:2 --a A.npy --b B.npy
       tcsmt kernel tree --python numpy:matmul --k 256
       tcsmt kernel read matmul.ptx --arguments A,B,D,64,64,64,64,64,64 --output matmul.toml
+      tcsmt kernel configs matmul.py:product --target h100
       tcsmt kernel diff --a A.npy --b B.npy --left D1.npy --right D2.npy
     """
 
@@ -263,8 +265,9 @@ def tree(call: DeclaredCall, function: str | None, kernel: str | None, as_json: 
 
 
 @declared(
-    "kernel_read.kernel_read", file=("FILE.ptx", PATH), arguments=("--arguments A,B,D,64,...", COMMAS),
-    target="GPU", kernel="NAME", element="N", block="X Y Z", grid="X Y Z", threads="X Y Z",
+    "kernel_read.kernel_read", file=("FILE.ptx|FILE.py:FUNCTION", PATH),
+    arguments=("--arguments A,B,D,64,...", COMMAS), target="GPU", kernel="NAME", element="N", block="X Y Z",
+    grid="X Y Z", threads="X Y Z", launch="N", settings=("--set NAME=VALUE", SETTINGS),
 )  # fmt: skip
 @click.option("--output", type=PATH, metavar="FILE.toml", help="Write the program here.")
 def read(call: DeclaredCall, output: Path | None, as_json: bool) -> None:
@@ -280,10 +283,39 @@ def read(call: DeclaredCall, output: Path | None, as_json: bool) -> None:
     Examples:
       tcsmt kernel read matmul.ptx --arguments A,B,D,64,64,64,64,64,64
       tcsmt kernel read matmul.ptx --arguments A,B,D,64,64,64,64,64,64 --target h100 --output matmul.toml
+      tcsmt kernel read matmul.py:product --target h100 --set BLOCK_M=64
     """
-    result = call()
+    settings = call["settings"]
+    several = [name for name, values in (settings or {}).items() if len(values) > 1]
+    if several:
+        raise TcsmtError(f"--set {several[0]}: one value is expected")
+    result = call(settings=settings and {name: value for name, (value,) in settings.items()})
     if output is not None:
         if output.suffix != ".toml":
             raise TcsmtError(f"--output {output}: the name must end in .toml")
         result.save(output)
     answer(result, as_json=as_json)
+
+
+@declared(
+    "kernel_configs.configs", function="FILE.py:FUNCTION", target="--target GPU",
+    settings=("--set NAME=VALUE,...", SETTINGS), domain="", launch="N", elements="--element N",
+    options="solver timeout memory confirm reuse certificate",
+)  # fmt: skip
+def configs(call: DeclaredCall, as_json: bool) -> None:
+    """Decide which configurations of a Triton kernel give the same bits.
+
+    FUNCTION launches the kernel on CPU tensors, as its author does. It runs once for each configuration of
+    @triton.autotune, and for each combination of --set; the kernel is compiled for the GPU, which need not be
+    there, and an element's program is read from each compiled text. Prints classes of configurations that
+    are proved to give the same bits, and for each two classes an input on which they differ, confirmed in
+    both compiled kernels.
+
+    Exit code: 0 all give the same bits (proved), 1 some differ, 2 usage error, 3 unknown.
+
+    \b
+    Examples:
+      tcsmt kernel configs matmul.py:product --target h100
+      tcsmt kernel configs matmul.py:product --target h100 --set BLOCK_M=16,32,64 --element 0
+    """
+    answer(call.with_progress(lines=False), as_json=as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import re
@@ -85,6 +86,35 @@ class _Commas(click.ParamType[str]):
 
 
 COMMAS = _Commas()
+
+
+class _Settings(click.ParamType[str]):
+    """Values of a name, with commas between, which are numbers or texts."""
+
+    name = "NAME=VALUE,..."
+
+    def read(self, texts: Sequence[str]) -> dict[str, list[Any]]:
+        """Return the values of each name. Raises :class:`.TcsmtError`."""
+        found: dict[str, list[Any]] = {}
+        for text in texts:
+            name, equals, values = text.partition("=")
+            if not (name.isidentifier() and equals and values):
+                raise TcsmtError(f"{text!r}: must be NAME=VALUE or NAME=VALUE,..., such as BLOCK_M=64")
+            if name in found:
+                raise TcsmtError(f"{name} is set twice")
+            found[name] = [_plain(value) for value in values.split(",")]
+        return found
+
+
+def _plain(text: str) -> Any:
+    """Return a number, True, False or None, or the text."""
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return text
+
+
+SETTINGS = _Settings()
 
 #: The type of a parameter by its name, then by its annotation.
 _NAMED: dict[str, click.ParamType[Any]] = {

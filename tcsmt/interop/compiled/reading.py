@@ -29,7 +29,8 @@ class ElementRead:
     """One element of a kernel's result as a program.
 
     kernel: its name. target: the architecture. result: the name of the buffer, and element: the number in it,
-    which begins with 0. line: of the instruction that stores it, with its source.
+    which begins with 0. line: of the instruction that stores it, with its source. names: of the pointers, by
+    the parameters' numbers.
     """
 
     kernel: str
@@ -38,6 +39,7 @@ class ElementRead:
     result: str
     element: int
     line: str
+    names: Mapping[int, str]
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class KernelRun:
         text = Writer(terms, self.units, names).write(root)
         return ElementRead(
             self.machine.kernel.name, self.target, text, self.names[buffer], number,
-            f"line {instruction.line}{f' ({instruction.source})' if instruction.source else ''}",
+            f"line {instruction.line}{f' ({instruction.source})' if instruction.source else ''}", names,
         )  # fmt: skip
 
     def _bytes(self, first: int, count: int) -> Bytes:

@@ -1,7 +1,8 @@
 """The catalogue's rows, from the tables of its files: ``architectures/NAME.toml``.
 
 A file has ``vendor``, ``aliases`` and ``gpus`` (:mod:`tcsmt.matrix_units.catalogue.naming`); where programs
-can be written for it ``compiler_target``; ``preferred``, how the names of those instructions begin that GEMM
+can be written for it ``compiler_target``; ``shared_memory``, the bytes that a block has at most (CUDA C++
+Programming Guide, "Compute Capabilities"); ``preferred``, how the names of those instructions begin that GEMM
 libraries use for operands below 16 bits; and:
 
 ``[[rows]]``: the keys of one row, with its ``instruction``; or of several: ``table`` is a text of columns,
@@ -75,6 +76,7 @@ _NEEDED = [name for name, default in _ABOUT.items() if default is MISSING]
 _KEYS = (
     "vendor",
     "compiler_target",
+    "shared_memory",
     "aliases",
     "gpus",
     "preferred",

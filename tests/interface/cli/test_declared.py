@@ -45,6 +45,7 @@ OTHER_DEFAULTS = {
 }
 #: Options that are not called as their parameter: Python's words and files, and a few that are older.
 OTHER_NAMES = {
+    "settings": {"--set"},
     "architectures": {"--arch"},
     "language": {"--as"},
     "path": {"--input", "--data"},
@@ -174,7 +175,7 @@ def test_a_confirmed_proof_is_the_default_of_both() -> None:
     for name, command in ALL.items():
         if "options" in command.made and unasked(*command.made["options"]).confirm:
             confirmed.add(name)
-    assert confirmed == {"compare", "atlas", "audit", "kernel invariant"}
+    assert confirmed == {"compare", "atlas", "audit", "kernel configs", "kernel invariant"}
     assert SolvingOptions().confirm is None
 
 
