@@ -51,7 +51,8 @@ def _algorithm(name: str, unit: Model, k: int) -> Algorithm:
 
 
 def _bound(chain: LemmaChain, about: Mapping[str, Any], prove_split: SplitProof | None = None) -> Conclusion:
-    """By losses, or else by the words of a split, where a statement has no constants and no losses.
+    """Return the bound by losses, or by the words of a split, where a statement has no constants and no
+    losses.
 
     prove_split: says what a split keeps, where a statement does not have it yet.
     """

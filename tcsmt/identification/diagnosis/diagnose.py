@@ -255,7 +255,7 @@ class _Search:
         return float(np.nan_to_num(bits).sum())
 
     def _surviving(self, members: Sequence[Candidate], inputs: Any, places: Array) -> list[Candidate]:
-        """Those that give some elements. They all take the same inputs."""
+        """Return those that give some elements. They all take the same inputs."""
         if not members:
             return []
         recorded = members[0][0].recorded or self.recorded

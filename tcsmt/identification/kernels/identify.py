@@ -50,7 +50,7 @@ class _OutOfTime(Exception):
 
 @dataclass(frozen=True)
 class SearchControl:
-    """Who is told how far a search is, and until when it may go on.
+    """The callback that is told of a search's progress, and the time until which it may run.
 
     seen: told what is done. found: told of each kernel that gives all of D, at once. end: of the clock
     ``time.monotonic``; None: never.

@@ -242,7 +242,7 @@ def _tree(leaves: list[int], sizes: Array) -> SumTree:
 
 
 def _branches(leaves: Sequence[int], sizes: Array, size: int) -> list[list[int]]:
-    """Those that meet in a sum of fewer belong together."""
+    """Return the leaves in branches: those that meet in a sum of fewer belong together."""
     branches: list[list[int]] = []
     remaining = np.array(leaves)
     while remaining.size:

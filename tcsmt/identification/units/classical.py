@@ -222,7 +222,7 @@ def summation_tree(box: BlackBox) -> Tree:
 
 
 def _tree(leaves: list[int], together: Mapping[frozenset[int], int]) -> Tree:
-    """Those who meet in fewer than all leaves belong to one branch."""
+    """Return the tree of some leaves: those that meet in fewer than all leaves share a branch."""
     branches: list[list[int]] = []
     for leaf in leaves:
         for branch in branches:

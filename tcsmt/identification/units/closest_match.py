@@ -159,7 +159,7 @@ class _Given:
         )
 
     def _of_models(self, models: Sequence[Model]) -> tuple[list[_Found], list[tuple[int, str]]]:
-        """Those that explain all rows; of the others, how many rows those that go far explain."""
+        """Yield those that explain all rows; of the others, how many rows those that go far explain."""
         matches, near = [], []
         for model in models:
             few = self.rows.map(lambda part: part[:_FEW])

@@ -113,7 +113,7 @@ class SplitRows:
 
     @classmethod
     def of(cls, table: Table) -> SplitRows:
-        """Those of a table, int16 (rows, 12)."""
+        """Return the rows of a table, int16 (rows, 12)."""
         return cls(*_columns(table, (1, 2, 3, 6, 7)), *_columns(table, (4, 5, 8, 9, 10)), table[:, 11])
 
 

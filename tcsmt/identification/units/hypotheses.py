@@ -107,7 +107,7 @@ class Hypotheses(Protocol):
         """
 
     def extended(self, ask: Callable[[Questions, str], int]) -> Hypotheses | None:
-        """Those that some questions made for one parameter reveal, where all of these are excluded."""
+        """Return those that some questions made for one parameter reveal, where all of these are excluded."""
 
 
 def explaining(

@@ -213,13 +213,15 @@ class IeeeHypotheses(IeeeFamily):
         return mixed(self, random, count)
 
     def neighbours(self, row: Table) -> tuple[IeeeHypotheses, Table] | None:
-        """Those with two lanes exchanged: int16 (rows, 8). row: int16 (8,)."""
+        """Return those with two lanes exchanged: int16 (rows, 8). row: int16 (8,)."""
         other = self.exchanged(int(row[1]))
         table = np.array([(number, place, *row[2:]) for number, place in other.places], np.int16)
         return other, table[(table[:, 0] == row[0]) & (table[:, 1] > 0)]
 
     def extended(self, ask: Callable[[Questions, str], int]) -> IeeeHypotheses | None:
-        """Those with the exponent of products that a question reveals; then with the order of lanes."""
+        """Return those with the exponent of products that a question reveals; then with the order of
+        lanes.
+        """
         if not self.scaled:
             exponent = revealed_exponent(ask, self)
             if exponent is None:

@@ -142,14 +142,15 @@ class _Search:
         return np.unique(canonical(self.family, table), axis=0) if len(table) else table
 
     def explaining(self, table: Table) -> Table:
-        """Those that explain every row."""
+        """Return those that explain every row."""
         return explaining(
             self.family, table, self.questions, self.answers,
             lambda done, left: self.progress(f"{done} rows: {left} left"),
         )  # fmt: skip
 
     def best(self, opened: Table) -> Best | None:
-        """Those that miss the fewest rows: of what explains a start, and of the catalogue and its neighbours.
+        """Return those that miss the fewest rows: of what explains a start, and of the catalogue and its
+        neighbours.
 
         A start is some ordinary rows. Where one of its own may be wrong, the search starts again: without
         the rows that the catalogue's best misses; then, while all that is left misses several rows, each time

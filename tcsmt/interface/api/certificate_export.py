@@ -46,7 +46,7 @@ class ExportedStatement:
     missing: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data, without the texts."""
+        """Return the statement as plain data, without the texts."""
         return {
             "statement": self.file,
             "title": self.title,

@@ -278,7 +278,7 @@ class CheckedStatement(Checked):
         return self.facts.inhabitant
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data: one of the ``statements`` that ``tcsmt certificate check --json`` prints."""
+        """Return plain data: one of the ``statements`` that ``tcsmt certificate check --json`` prints."""
         return super().as_json() | self.facts.as_json()
 
     def lines(self) -> list[str]:
@@ -304,7 +304,7 @@ class ShownStatement:
     facts: StatementFacts
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data: one of the ``statements`` that ``tcsmt certificate show --json`` prints."""
+        """Return plain data: one of the ``statements`` that ``tcsmt certificate show --json`` prints."""
         return self.description.as_json() | self.facts.as_json()
 
     def __str__(self) -> str:

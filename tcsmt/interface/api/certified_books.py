@@ -52,7 +52,7 @@ class CertifiedStatement:
     says: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the outcome as plain data."""
         holds = {"file": self.file, "title": self.title, "certified": not self.flaw}
         about: dict[str, Any] = {"flaw": self.flaw} if self.flaw else {"units": dict(self.units)}
         return holds | about | (self.book.as_json() if self.book else {})
@@ -165,7 +165,7 @@ class SpecifiedUnit:
         return self.book.flaw
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the outcome as plain data."""
         return {"unit": self.unit, "numbers": asdict(self.numbers)} | self.book.as_json()
 
     def __str__(self) -> str:

@@ -466,7 +466,7 @@ def _of_two_files(
 
 
 def _explained(name: str, examined: Examination, implementation: Implementation | None, seed: int) -> Check:
-    """With what an implementation that is not the unit looks like; None: it cannot be asked more rows."""
+    """Return it with what the implementation looks like; None: it cannot be asked more rows."""
     if not examined.mismatches:
         return Check(name, examined)
     model, asked = examined.row.model, examined.audit.vectors.inputs

@@ -86,7 +86,9 @@ class AccuracyBound(Result):
 
     @property
     def proved_of_largest(self) -> float | None:
-        """Of an emulation of binary64, the bound relative to ``|c| + K·max|a|·max|b|``, in units of 2^-53."""
+        """Return, for an emulation of binary64, the bound relative to ``|c| + K·max|a|·max|b|``, in units
+        of 2^-53.
+        """
         return None if self.found.of_largest is None else float(self.found.of_largest)
 
     @property

@@ -171,7 +171,7 @@ def _exchanges(data: DataSet | None, shape: BoxShape) -> list[Exchange]:
 
 @dataclass(frozen=True, repr=False)
 class IdentifiedData(Result):
-    """Which fused dot-adds explain recorded answers: see ``remaining``, ``values`` and ``catalogue``.
+    """The fused dot-adds that explain recorded answers: see ``remaining``, ``values`` and ``catalogue``.
 
     data: the answers. survivors: the hypotheses that explain them all, and questions that split those.
     """
@@ -295,7 +295,7 @@ class IdentifyPlan(Result):
         return int(self.facts["told_apart"])
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data. A set is a file of rows, which does not say which version wrote it."""
+        """Return plain data. A set is a file of rows, which does not say which version wrote it."""
         return dict(self.facts) if self.kind == "set" else super().as_json()
 
     def _facts(self) -> dict[str, Any]:

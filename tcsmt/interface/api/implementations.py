@@ -54,7 +54,9 @@ class BoxShape:
     def of(
         cls, unit: UnitLike | None, formats: Sequence[str] | None, k: int | None, data: DataSet | None = None
     ) -> BoxShape:
-        """That of formats by name and K, of a unit, or of recorded answers. Raises :class:`.TcsmtError`."""
+        """Return that of formats by name and K, of a unit, or of recorded answers. Raises
+        :class:`.TcsmtError`.
+        """
         if formats is not None and k is not None:
             if len(formats) != 4:
                 raise TcsmtError(f"formats = {formats}: must be four formats, those of a, b, c and d")
@@ -70,7 +72,7 @@ class BoxShape:
 
     @classmethod
     def of_model(cls, model: Model) -> BoxShape:
-        """That of a model without block scales."""
+        """Return that of a model without block scales."""
         return cls((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
 
     def fused(self, what: str) -> Family:
@@ -105,7 +107,7 @@ def box_asked(
     timeout: float,
     data: DataSet | None = None,
 ) -> Iterator[tuple[BoxShape, AskedBox | None]]:
-    """What is known of a black box, and the box, whose program ends with the block.
+    """Yield what is known of a black box, and the box, whose program ends with the block.
 
     None where neither a box nor a command or device is given, but recorded answers (data).
     Raises :class:`.TcsmtError`.

@@ -63,7 +63,8 @@ class _Element:
 
 @dataclass(frozen=True, repr=False)
 class KernelDiff(Result):
-    """How two results of A·B + C differ: print it, or see ``differences``, ``chains`` and ``sheet``.
+    """The differences between two results of A·B + C: print it, or see ``differences``, ``chains`` and
+    ``sheet``.
 
     differences: the two matrices of words. first, worst, shown: elements.
     tried: how many elements the kernels were tried on. reproduced: each kernel's name, and on how many of

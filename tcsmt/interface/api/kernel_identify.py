@@ -46,7 +46,7 @@ _FEW = 4
 
 @dataclass(frozen=True, repr=False)
 class KernelIdentified(Result):
-    """Which kernels give every element of a product: see ``kernels``, or print it.
+    """The kernels that give every element of a product: see ``kernels``, or print it.
 
     found: everything that was found. diagnosis: where no kernel explains the product, what does besides.
     """
@@ -56,7 +56,7 @@ class KernelIdentified(Result):
 
     @property
     def signs(self) -> tuple[Cause, ...]:
-        """Where no kernel explains the product: what was done besides, the best explanation first."""
+        """Return, where no kernel explains the product, what was done besides, the best explanation first."""
         return () if self.diagnosis is None else self.diagnosis.explanations
 
     @property
@@ -66,7 +66,7 @@ class KernelIdentified(Result):
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
-        """Those that explain the product; empty where none does."""
+        """Return the kernels that explain the product; empty where none does."""
         return self.found.kernels
 
     def plan(
@@ -438,7 +438,7 @@ def _check_operands(row: Row, formats: Mapping[str, AnyFormat], operands: str | 
 
 
 def _format(name: str, array: Any, format_name: str | None) -> AnyFormat:
-    """That which is named, or the one whose dtype the array has. Raises :class:`.TcsmtError`."""
+    """Return the format that is named, or the one whose dtype the array has. Raises :class:`.TcsmtError`."""
     if format_name is not None:
         return format_named(format_name)
     dtype = np.asarray(array).dtype

@@ -28,7 +28,7 @@ from tcsmt.support.text import counted
 
 @dataclass(frozen=True, repr=False)
 class KernelInvariant(Result):
-    """Which reductions agree: see ``groups`` and ``invariant``, or print it.
+    """The groups of reductions that agree: see ``groups`` and ``invariant``, or print it.
 
     found: everything that was found, also in narrower domains. exact: for each reduction, up to which
     integers it is proved to be exact with c = +0; empty where that was not asked. certified: the certificate

@@ -27,7 +27,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, repr=False)
 class KernelTree(Result):
-    """Which products are summed before which, and how sums are rounded; print it.
+    """The order in which products are summed, and how sums are rounded; print it.
 
     regions: elements of D that are summed alike, each with its tree, and how many random products and
     elements the tree gives bit for bit. k: products of an element. format: of A and B. shape: of D.

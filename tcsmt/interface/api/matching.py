@@ -48,7 +48,9 @@ class BlockScales:
 
     @staticmethod
     def of(arrays: Mapping[str, Any]) -> BlockScales | None:
-        """Those of A, (..., M, K), scale_a and scale_b; None where neither is given, or not an array."""
+        """Return those of A, (..., M, K), scale_a and scale_b; None where neither is given, or not an
+        array.
+        """
         given = {name: np.asarray(arrays[name]) for name in _SCALE_AXES if arrays[name] is not None}
         k = np.shape(arrays["a"])[-1:]
         if not given or not k or any(array.ndim < 2 for array in given.values()):
@@ -112,7 +114,7 @@ def formats_of(
 
 
 def formats_in(path: Path) -> Formats:
-    """Those of the arrays a and b of an .npz file; of other files, which do not say them, none."""
+    """Return those of the arrays a and b of an .npz file; of other files, which do not say them, none."""
     if uncompressed(path).suffix.lower() != ".npz":
         return {}
     arrays = read_npz(path)

@@ -66,7 +66,7 @@ class ProbeAnswers(Result):
         return Exit.of(not self.mismatches)
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data: what ``tcsmt probe --run --json`` prints."""
+        """Return plain data: what ``tcsmt probe --run --json`` prints."""
         return dict(self.said)
 
     def _lines(self) -> Iterable[str]:

@@ -23,7 +23,7 @@ class Recipes(Result, dict[str, str]):
 
     @property
     def sources(self) -> dict[str, str]:
-        """Where each algorithm comes from."""
+        """Return the source of each algorithm."""
         return {name: (RECIPES.get(name) or EMULATIONS[name]).source for name in self}
 
     def _facts(self) -> dict[str, Any]:

@@ -188,7 +188,7 @@ def _decided(entry: _Entry) -> str:
 
 
 def _exponents(entry: _Entry) -> str:
-    """Of the inputs that were tried."""
+    """Say which exponents the inputs had that were tried."""
     domain: str = entry["enumerated"]["domain"]
     return domain.partition(",")[0]
 

@@ -45,7 +45,7 @@ class Reproduction(Result):
         return list(self.data.get("conclusions", ()))
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data: what the command prints with ``--json``, and writes."""
+        """Return plain data: what the command prints with ``--json``, and writes."""
         return {**self.data}
 
     def _lines(self) -> Iterator[str]:
@@ -171,7 +171,7 @@ class ParameterVariants(Result):
 
     @property
     def conclusions(self) -> list[Mapping[str, Any]]:
-        """By how much each change multiplies the error at the largest length, with two words."""
+        """Return by how much each change multiplies the error at the largest length, with two words."""
         return list(conclusions(self.points))
 
     def plot(self, path: str | os.PathLike[str]) -> None:

@@ -79,7 +79,7 @@ class SplitAnalysis(Result):
         return "; ".join(dict.fromkeys(unknown)) or "neither a proof nor all inputs were asked for"
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data: one of the ``splits`` that ``tcsmt accuracy split --json`` prints."""
+        """Return plain data: one of the ``splits`` that ``tcsmt accuracy split --json`` prints."""
         return {**self.record, **certificate_json(self.certified)}
 
     def _lines(self) -> Iterator[str]:

@@ -78,7 +78,7 @@ class Validation(Result):
 
     @property
     def results(self) -> list[Replay]:
-        """Those data sets that were held against a model."""
+        """Return the data sets that were held against a model."""
         return [data.result for data in self.replayed if data.result is not None]
 
     @property

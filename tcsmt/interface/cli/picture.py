@@ -98,7 +98,7 @@ class RoundedInputs:
 
 @contextmanager
 def vector_option() -> Iterator[Callable[[str], None]]:
-    """What a call is given that takes ``--vector``: it is told what was rounded; errors name the option."""
+    """Yield the callback of a call that takes ``--vector``: for what was rounded; errors name the option."""
     from tcsmt.interface.api.pictures import VectorError
 
     rounded = RoundedInputs()

@@ -30,7 +30,7 @@ def _kind(
 
 
 def _vendor(group: ChainedGroup, number: int) -> str:
-    """Of a class: the vendors of its rows."""
+    """Return the vendors of a class's rows."""
     return " ".join(dict.fromkeys(vendors()[row.architecture] for row in group.units[number].rows))
 
 

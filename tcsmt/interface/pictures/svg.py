@@ -192,7 +192,7 @@ class _Drawing:
             ends.append((_low(column), x))
 
         def edge(weight: int) -> float:
-            """Where the columns above ``2^weight`` end."""
+            """Return where the columns above ``2^weight`` end."""
             return max((end for low, end in ends if low > weight), default=self.left)
 
         head = self.y + 12
@@ -309,7 +309,7 @@ class _Drawing:
 
 
 def _table_columns(table: Table) -> list[float]:
-    """Where the steps' names, every cell of every side, and the end of a table are."""
+    """Return where the steps' names, every cell of every side, and the end of a table are."""
     rows = [("", *table.heads * len(table.sides))]
     for line in table.lines:
         label = line.label + "  ◄ they first differ" * line.parts

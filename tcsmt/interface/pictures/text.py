@@ -125,7 +125,7 @@ class _Text:
 
 
 class _Layout:
-    """Where each column of a grid stands in a line."""
+    """The place of each column of a grid in a line."""
 
     def __init__(self, grid: BitGrid, columns: Sequence[int | Blank], bars: set[int]) -> None:
         self.grid, self.columns = grid, columns

@@ -70,7 +70,7 @@ class KeptOutcome:
             return None
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the outcome as plain data."""
         return asdict(self)
 
 

@@ -21,7 +21,7 @@ _REMEMBERED = 1 << 16
 
 @dataclass(frozen=True)
 class ProductPlace:
-    """Where a product stands. a, b: what its operands are. unknown: why that is not known; empty: it is."""
+    """The place of a product. a, b: what its operands are. unknown: why that is not known; empty: it is."""
 
     layer: str
     run: str
@@ -32,7 +32,7 @@ class ProductPlace:
 
 @dataclass(frozen=True)
 class _Operand:
-    """What tells a tensor from others while it lives: its storage, and where it begins there."""
+    """The identity of a tensor while it lives: its storage, and where it begins there."""
 
     storage: Any
     offset: int
@@ -61,7 +61,8 @@ class _Forward:
     grouped: bool
 
     def gradient(self, left: Any, right: Any) -> tuple[int | None, int] | None:
-        """Of which operand a product of the backward pass is the gradient, and which of its own is one.
+        """Return of which operand a product of the backward pass is the gradient, and which of its own is
+        one.
 
         It is known by an operand that the forward product had. Where that is both of them, or checkpoints
         made it again, by autograd's formulas. None: they do not tell, or not of which operand.
@@ -81,7 +82,7 @@ class _Forward:
         return alike[0] if len(alike) == 1 else None
 
     def place_of_gradient(self, side: int | None, own: int) -> ProductPlace:
-        """Of the product that is the gradient of operand ``side`` (None: of either); ``own`` of it is one."""
+        """Return the place of the gradient of operand ``side`` (None: of either); ``own`` of it is one."""
         weights = [role == "weight" for role in self.roles]
         if side is None:  # of one tensor, which is both operands
             name, kept = "weight" if all(weights) else "left or right", self.roles[0]
@@ -172,7 +173,8 @@ class Layers:
             self.gradients.follow(inside, operands, result)
 
     def place(self, a: Any, b: Any, gradient: int | None = None, *, grouped: bool = False) -> ProductPlace:
-        """Of the product of two tensors that is computed now. gradient: which one is one; None: find out.
+        """Return the place of the product of two tensors that is computed now. gradient: which one is one;
+        None: find out.
 
         grouped: whether it is several products of parts of them.
         """

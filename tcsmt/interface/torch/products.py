@@ -43,7 +43,7 @@ class Unsupported(Exception):
 
 @dataclass
 class EmulatedProducts:
-    """What computes products, and what they lost so far.
+    """The computation of products, and what they lost so far.
 
     unit: a name without an instruction stands for the most used one that takes the operands. recipe: None:
     each tensor's own format. reduction: of the unit's chains. rows: of each product whose errors are

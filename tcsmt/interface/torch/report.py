@@ -44,7 +44,7 @@ class EmulationReport(Result):
 
     @property
     def skipped_products(self) -> dict[tuple[str, str], int]:
-        """Those of ``others`` that multiply and add."""
+        """Return those of ``others`` that multiply and add."""
         return {key: count for key, count in self.others.items() if key[1]}
 
     @property

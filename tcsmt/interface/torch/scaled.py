@@ -78,7 +78,7 @@ def _reduction(model: Model, recipe: OperandRecipe, fast: bool, wanted: Reductio
 
 
 def _recipe(a: Array, b: Array, scales: tuple[Array, Array]) -> OperandRecipe:
-    """That of scales of these shapes and dtypes."""
+    """Return the recipe of scales of these shapes and dtypes."""
     fmt = format_of(scales[0].dtype)
     if scales[0].dtype != scales[1].dtype or fmt is None:
         raise TcsmtError(f"scale_a and scale_b have dtypes {scales[0].dtype} and {scales[1].dtype}")

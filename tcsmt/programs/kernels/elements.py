@@ -51,7 +51,7 @@ class Product:
         formats: tuple[AnyFormat, AnyFormat, AnyFormat | None, AnyFormat],
         operands: str | None = None,
     ) -> Product:
-        """Of arrays of these formats, of a, b, c and d.
+        """Return the elements of arrays of these formats, of a, b, c and d.
 
         operands: how a, b and c are rounded that theirs do not hold (:data:`.OPERAND_RULES`).
         Raises :class:`.TcsmtError` where they do not fit.
@@ -69,7 +69,7 @@ class Product:
 
     @property
     def nan(self) -> Array:
-        """Where D is a NaN: booleans of shape (M, N)."""
+        """Return where D is a NaN: booleans of shape (M, N)."""
         return are_nan(self.d_format, self.d)
 
     @property
@@ -124,7 +124,7 @@ class SampledElements:
 
     @classmethod
     def of(cls, product: Product, places: Array) -> SampledElements:
-        """Those at some places (row, column)."""
+        """Return those at some places (row, column)."""
         where = places[:, 0], places[:, 1]
         a, b = product.a[where[0]], product.b[:, where[1]].T
         return cls(a, b, None if product.c is None else product.c[where], places, product.shape)

@@ -98,7 +98,7 @@ class Epilogue:
         return self.nans_outside if self.nan is None else self.nan
 
     def with_numbers(self, alpha: float | None, beta: float | None) -> Epilogue:
-        """With these numbers for alpha and beta; None: its own."""
+        """Return it with these numbers for alpha and beta; None: its own."""
         return replace(
             self,
             alpha=self.alpha if alpha is None else float(alpha),
@@ -121,7 +121,7 @@ class Epilogue:
 
 
 def _shown(number: float) -> str:
-    """As short as reads back."""
+    """Return the number as text, as short as reads back."""
     short = f"{number:g}"
     return short if float(short) == number else repr(number)
 

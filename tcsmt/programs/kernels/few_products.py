@@ -107,7 +107,7 @@ class FewProducts:
     def _of_many(
         self, kernels: tuple[Kernel, Kernel], domain: Domain, question: Question
     ) -> dict[str, int] | None:
-        """Of random inputs of the domain, with as few products as keep the difference."""
+        """Return one of random inputs of the domain, with as few products as keep the difference."""
         found = self._differing(kernels, domain)
         if found is None:
             return None
@@ -187,13 +187,13 @@ class FewProducts:
 
     @staticmethod
     def _differ(kernels: tuple[Kernel, Kernel], a: Array, b: Array, c: Array) -> Array:
-        """Where both kernels give other words."""
+        """Return where the kernels give different words."""
         results = dict(on_elements(kernels, SampledElements(a, b, c)))
         different: Array = results[kernels[0]] != results[kernels[1]]
         return different
 
     def _of_few(self, first: int, second: int, domain: Domain, question: Question) -> dict[str, int] | None:
-        """Of the rows with few products."""
+        """Return one of the rows with few products."""
         results = self._results
         differing = np.flatnonzero(results[first] != results[second])
         _, words = self._rows

@@ -143,7 +143,7 @@ class _Scales:
 
     @classmethod
     def of(cls, model: Model, shape: tuple[int, int, int], scale_a: Any, scale_b: Any) -> _Scales:
-        """Of whole matrices. Raises :class:`.TcsmtError` where they do not fit."""
+        """Return the operands of whole matrices. Raises :class:`.TcsmtError` where they do not fit."""
         m, length, n = shape
         fmt = model.scale_format
         for name, scale in (("scale_a", scale_a), ("scale_b", scale_b)):
@@ -174,13 +174,13 @@ class _Scales:
                 )
 
     def on(self, rows: slice, columns: slice) -> _Scales:
-        """Those of some rows and columns."""
+        """Return those of some rows and columns."""
         if self.a is None or self.b is None:
             return self
         return _Scales(self.block, self.a[rows], self.b[:, columns])
 
     def along(self, indices: Array) -> tuple[Array, Array] | tuple[()]:
-        """Those of the blocks of some indices of K."""
+        """Return those of the blocks of some indices of K."""
         if self.a is None or self.b is None:
             return ()
         blocks = indices[:: self.block] // self.block

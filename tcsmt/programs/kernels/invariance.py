@@ -35,7 +35,7 @@ _LONGEST = 32
 
 @dataclass(frozen=True)
 class DomainGroups:
-    """What was decided for the inputs of one domain.
+    """The decisions about the inputs of one domain.
 
     members: the groups, by the numbers of reductions, each of which was proved equal to its group's first.
     decisions: of the first of a group and another reduction, by their numbers.
@@ -73,7 +73,7 @@ class DomainGroups:
 
 @dataclass(frozen=True)
 class Invariance:
-    """Which reductions of a unit agree at one K.
+    """The groups of a unit's reductions that agree at one K.
 
     kernels: as rows; the results of all have one format. groups: for the inputs that were asked about;
     narrower: for domains in it in which more reductions agree, the widest first.
@@ -225,7 +225,7 @@ class _Search:
         return decision
 
     def told_apart(self, domain: Domain, first: int, second: int) -> Decision | None:
-        """By an input that simulation finds: in the narrowest domain, because it says most."""
+        """Return the decision of an input that simulation finds, in the narrowest domain that has one."""
         left, right = ((row.name, row.model) for row in (self.kernels[first], self.kernels[second]))
         title = f"{left[0]} against {right[0]}"
         finite = replace(domain, finite=True)

@@ -20,7 +20,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True)
 class Kernel:
-    """What computes a matrix product: a unit's instructions, how partial sums are added up, what comes last.
+    """A matrix product on a unit: its instructions, how partial sums are added up, what comes last.
 
     Where the epilogue does not say which words NaNs have outside of the unit, the unit's row does.
 

@@ -48,7 +48,7 @@ class KernelModel(ProgramModel):
         super().__post_init__()
 
     def validate(self) -> None:
-        """What a kernel could not do, or what one element does not say."""
+        """Refuse what a kernel could not do, or what one element does not say."""
         unit = self.unit
         if unit.scale_format is not None:
             raise TcsmtError("a kernel as a model takes no block scales")

@@ -174,7 +174,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Reduction:
-    """How a kernel adds up the products of one element of D; its text is its name.
+    """The order in which a kernel adds up the products of one element of D; its text is its name.
 
     levels: the outermost first; none: one chain of instructions along the whole of K, which begins with C.
     The innermost parts are chains that begin with +0. Additions outside the unit are IEEE additions to
@@ -239,7 +239,7 @@ class Reduction:
         return Reduction((*cut, *others))
 
     def orders(self, length: int, k: int, *, c: bool) -> list[Reduction]:
-        """Of parts that are added in any order, every order; else the reduction alone.
+        """Return, of parts that are added in any order, every order; else the reduction alone.
 
         length: products. k: the instruction's. c: whether a C may enter before the products. Two orders that
         only swap the first two parts are one, where nothing is added to the first one, and it is not rounded.

@@ -190,7 +190,7 @@ def without_file(name: str) -> str:
 
 
 def units_for(recipe: Recipe, unit: str | Row) -> list[Row]:
-    """Of the rows that ``unit`` means, those on which the algorithm runs, what GEMM libraries use first.
+    """Return the rows that ``unit`` means and on which the algorithm runs, what GEMM libraries use first.
 
     An architecture's sequences of instructions come before its instructions.
     """

@@ -1,4 +1,4 @@
-"""How a program on a unit is written: a step at a time, each with a check of what it takes."""
+"""The builder of programs on a unit: a step at a time, each with a check of what it takes."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class ArrayRules:
         return split_words(split, x)
 
     def chain(self, c: Array | None, *operands: Any, unit: Model, runs: Sequence[ProductRun]) -> Array:
-        """As ``of_chain`` has it: words of ``shape``."""
+        """Return what ``of_chain`` gives: words of ``shape``."""
         return self.of_chain(unit, operands, runs, None if c is None else self._full(c))
 
     def chain_each(self, c: None, *operands: Any, unit: Model, runs: Sequence[ProductRun]) -> Array:
@@ -293,7 +293,7 @@ def along(operand: Any, runs: Sequence[ProductRun], side: int, axis: int, k: int
 
 
 def _place(indices: Indices) -> slice | Indices:
-    """As a slice where the indices follow each other, so that nothing is copied."""
+    """Return a slice where the indices follow each other, so that nothing is copied."""
     first, last = int(indices[0]), int(indices[-1]) + 1
     return slice(first, last) if np.array_equal(indices, np.arange(first, last)) else indices
 

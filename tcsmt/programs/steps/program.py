@@ -32,7 +32,7 @@ class NoRule(TcsmtError):
 
 @dataclass(frozen=True)
 class Value:
-    """What a step gives: the step's number, and the format in which it is read."""
+    """The value of a step: the step's number, and the format in which it is read."""
 
     number: int
     format: AnyFormat

@@ -79,7 +79,9 @@ def _kahan(of: Outside, total: Value, error: Value, x: Value, shift: int) -> tup
 
 
 def _fast_two_sum(of: Outside, total: Value, error: Value, x: Value, shift: int) -> tuple[Value, Value]:
-    """What each addition loses is summed apart: by FastTwoSum, which is exact where x is the smaller one."""
+    """Add, and sum what each addition loses apart: by FastTwoSum, which is exact where x is the smaller
+    one.
+    """
     y = of.scaled(x, shift)
     after = of.plus(y, 0, total)
     return after, of.plus(of.minus(y, of.minus(after, total)), 0, error)

@@ -30,7 +30,7 @@ _NEAREST = ROUNDINGS["RNE"]
 
 @dataclass(frozen=True, kw_only=True)
 class Slicing:
-    """How the numbers of a row become digits.
+    """The cut of the numbers of a row into digits.
 
     bits: of a digit. count: digits. rounding: RTZ or RNE. wide: the numbers' format, binary64 or a smaller
     one that stands for it.
@@ -105,7 +105,7 @@ class Slicing:
         return [kept[end - 1 : end - self.bits].zext(self.bits + 2) for end in ends]
 
     def _nearest(self, extended: Term) -> list[Term]:
-        """Of the bits that are kept, the next one, and whether any lower one is set."""
+        """Return, of the bits that are kept, the next one, and whether any lower one is set."""
         width = self.bits + 2
         before, digits = const(0, width), []
         for place in range(1, self.count + 1):

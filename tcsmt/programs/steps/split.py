@@ -32,7 +32,7 @@ RNE = ROUNDINGS["RNE"]
 
 @dataclass(frozen=True, kw_only=True)
 class Split:
-    """How a word of the format ``wide`` becomes words of ``format``.
+    """The split of a word of the format ``wide`` into words of ``format``.
 
     words: how many. rounding: of the first word. residual: rounding of the words after it.
     scale: each further word holds what is left over times 2^scale more, so that word j counts

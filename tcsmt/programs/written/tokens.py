@@ -12,12 +12,12 @@ _TOKEN = re.compile(
 
 
 class Wrong(Exception):
-    """What is wrong with a line."""
+    """An error in a line."""
 
 
 @dataclass
 class Tokens:
-    """What is left of a line."""
+    """The rest of a line."""
 
     found: list[tuple[str, str]]
 

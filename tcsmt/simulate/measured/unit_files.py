@@ -121,7 +121,7 @@ class Prediction:
         return self.ours is not None and self.ours != self.expected
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the prediction as plain data."""
         digits = self.width // 4
         return {
             "file": str(self.file),

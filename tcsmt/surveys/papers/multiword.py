@@ -57,7 +57,7 @@ class Panel:
 
     @property
     def name(self) -> str:
-        """As in the published data: ``f16 2``."""
+        """Return the name that the published data use: ``f16 2``."""
         return f"{self.operand} {self.words}"
 
     @cached_property

@@ -121,7 +121,9 @@ class Groups:
 
 @dataclass
 class Investigation:
-    """Where a property module asks: the catalogue row, the solvers, and how a question is decided."""
+    """The place where a property module asks: the catalogue row, the solvers, and how a question is
+    decided.
+    """
 
     row: Row
     solving: Solving

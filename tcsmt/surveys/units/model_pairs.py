@@ -119,7 +119,7 @@ def witnessed(pair: Pair, values: dict[str, int]) -> dict[str, Any]:
 
 
 def proved_by(record: dict[str, Any]) -> str:
-    """Who proved a pair equal, by its record, and whether in an earlier run."""
+    """Return who proved a pair equal, by its record, and whether in an earlier run."""
     by = said_by(record) or "same graph"
     return f"{by}, kept from an earlier run" if record.get("earlier") else by
 

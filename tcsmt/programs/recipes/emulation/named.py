@@ -88,7 +88,7 @@ def emulation_recipe(text: str) -> EmulationRecipe:
 
 
 def units_for(recipe: EmulationRecipe, unit: str | Row) -> list[Row]:
-    """Of the rows that ``unit`` means, those that can run it, what GEMM libraries use first."""
+    """Return the rows that ``unit`` means and that can run it, what GEMM libraries use first."""
     rows = resolve(unit).units if isinstance(unit, str) else [unit]
     return by_use(row for row in rows if recipe.takes(row.model))
 

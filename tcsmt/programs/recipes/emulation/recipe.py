@@ -26,7 +26,7 @@ _LARGEST_MODULUS = 1 << 12
 
 @dataclass(frozen=True, kw_only=True)
 class EmulationRecipe:
-    """What both kinds have. format: of the unit's operands. every: as in :class:`.Emulation`."""
+    """The fields of both kinds. format: of the unit's operands. every: as in :class:`.Emulation`."""
 
     name: str
     title: str
@@ -52,7 +52,7 @@ class EmulationRecipe:
         raise NotImplementedError
 
     def changed(self, parameter: str, text: str) -> Any:
-        """With one parameter changed. Raises :class:`.TcsmtError`."""
+        """Return it with one parameter changed. Raises :class:`.TcsmtError`."""
         change = self.parameters[choose("parameter of an emulation", parameter, self.parameters)]
         return change(self, text)
 
@@ -101,7 +101,7 @@ class SlicesRecipe(EmulationRecipe):
         return choose("products", text, ("triangle", "all"))
 
     def written_out(self) -> str:
-        """As scheme I on INT8, with every parameter changed to this one's."""
+        """Return the text of scheme I on INT8, with every parameter changed to this one's."""
         products = self.products if isinstance(self.products, str) else pairs_text(self.products)
         return (
             f"ozaki1-int8,format={self.format.name},every={self.every},slices={self.slices},bits={self.bits},"
@@ -142,7 +142,7 @@ class ResiduesRecipe(EmulationRecipe):
     }
 
     def written_out(self) -> str:
-        """As scheme II on INT8, with every parameter changed to this one's."""
+        """Return the text of scheme II on INT8, with every parameter changed to this one's."""
         return (
             f"ozaki2-int8,format={self.format.name},every={self.every},moduli={self.moduli},"
             f"base={self.base},bits={self.bits}"

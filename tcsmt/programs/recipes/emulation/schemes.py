@@ -37,7 +37,7 @@ _MOST_BITS = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Emulation:
-    """What both schemes have.
+    """The fields of both schemes.
 
     unit: the instruction, with operands of one format and results that can be its next c. every: products
     of a chain of instructions, which begins with +0 (0: one chain over all of K). wide: the format of a, b, c
@@ -117,7 +117,7 @@ class Slices(Emulation):
 
     @property
     def reach(self) -> tuple[int, int]:
-        """Those of digits."""
+        """Return the ends of digits."""
         return -self.cut.largest, self.cut.largest
 
     def slicing(self, k: int) -> Slicing:
@@ -171,12 +171,12 @@ class Residues(Emulation):
 
     @property
     def reach(self) -> tuple[int, int]:
-        """Those of residues, or of their digits."""
+        """Return the ends of residues, or of their digits."""
         return residue_range(max(self.moduli), self.base)
 
     @cached_property
     def product(self) -> int:
-        """Of all moduli."""
+        """Return the product of all moduli."""
         return prod(self.moduli)
 
     def most_bits(self, k: int) -> int:
