@@ -55,6 +55,9 @@ if TYPE_CHECKING:
     from tcsmt.interface.api.pictures import Explanation, explain
     from tcsmt.interface.api.probe import Probe, ProbeAnswers, probe
     from tcsmt.interface.api.quantise import QuantisedMatrix, quantise
+    from tcsmt.interface.api.quantise_compare import QuantiserComparison, compare_quantisers
+    from tcsmt.interface.api.quantise_identify import IdentifiedQuantiser, identify_quantiser
+    from tcsmt.interface.api.quantisers import QuantiserList, QuantiserRow, quantiser, quantisers
     from tcsmt.interface.api.reproduce import Reproduction, reproduce
     from tcsmt.interface.api.run import SimulatedRows, run
     from tcsmt.interface.api.tolerance import Closeness, Tolerance, tolerance
@@ -101,6 +104,9 @@ _NAMES = {
     "tcsmt.interface.api.pictures": "Explanation explain",
     "tcsmt.interface.api.probe": "Probe ProbeAnswers probe",
     "tcsmt.interface.api.quantise": "QuantisedMatrix quantise",
+    "tcsmt.interface.api.quantise_compare": "QuantiserComparison compare_quantisers",
+    "tcsmt.interface.api.quantise_identify": "IdentifiedQuantiser identify_quantiser",
+    "tcsmt.interface.api.quantisers": "QuantiserList QuantiserRow quantiser quantisers",
     "tcsmt.interface.api.reproduce": "Reproduction reproduce",
     "tcsmt.interface.api.run": "SimulatedRows run",
     "tcsmt.interface.api.tolerance": "Closeness Tolerance tolerance",
@@ -118,16 +124,17 @@ _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()
 __all__ = [
     "CHAINED", "AtlasReport", "AuditResult", "ChainedAtlasReport", "Check", "ClaimsReport", "Closeness",
     "Comparison", "CompiledKernel", "Domain", "Epilogue", "Explanation", "Exported", "FormatValues",
-    "Identified", "IdentifiedData", "IdentifyPlan", "IdentifyProbe", "KernelDiff", "KernelIdentified",
-    "KernelInvariant", "KernelTree", "Links", "Page", "PageLink", "Probe", "ProbeAnswers", "QuantisedMatrix",
-    "Reduction", "Report", "Reproduction", "SimulatedRows", "SolvingOptions", "SpecifiedUnit",
-    "StoppedCheck", "TcsmtError", "TestVectors", "Tolerance", "Unit", "Validation", "accuracy", "atlas",
-    "audit", "chained_atlas", "check", "check_certificate", "check_with_acl2", "claims", "compare",
-    "describe_format", "design", "epilogue", "explain", "export", "export_certificate", "find", "gemm",
-    "identify", "identify_data", "identify_plan", "identify_probe", "kernel_diff", "kernel_identify",
-    "kernel_invariant", "kernel_read", "kernel_tree", "links", "page", "probe", "promoted", "properties",
-    "quantise", "read_model", "reduction", "reproduce", "run", "specified_with_acl2", "split_k", "testing",
-    "tolerance", "unit", "units", "validate", "vectors",
+    "Identified", "IdentifiedData", "IdentifiedQuantiser", "IdentifyPlan", "IdentifyProbe", "KernelDiff",
+    "KernelIdentified", "KernelInvariant", "KernelTree", "Links", "Page", "PageLink", "Probe", "ProbeAnswers",
+    "QuantisedMatrix", "QuantiserComparison", "QuantiserList", "QuantiserRow", "Reduction", "Report",
+    "Reproduction", "SimulatedRows", "SolvingOptions", "SpecifiedUnit", "StoppedCheck", "TcsmtError",
+    "TestVectors", "Tolerance", "Unit", "Validation", "accuracy", "atlas", "audit", "chained_atlas", "check",
+    "check_certificate", "check_with_acl2", "claims", "compare", "compare_quantisers", "describe_format",
+    "design", "epilogue", "explain", "export", "export_certificate", "find", "gemm", "identify",
+    "identify_data", "identify_plan", "identify_probe", "identify_quantiser", "kernel_diff",
+    "kernel_identify", "kernel_invariant", "kernel_read", "kernel_tree", "links", "page", "probe", "promoted",
+    "properties", "quantise", "quantiser", "quantisers", "read_model", "reduction", "reproduce", "run",
+    "specified_with_acl2", "split_k", "testing", "tolerance", "unit", "units", "validate", "vectors",
 ]  # fmt: skip
 
 

@@ -145,9 +145,10 @@ def command_modules() -> dict[str, list[str]]:
                 module = f"{group.package}.{group.modules.get(own, own)}"
                 found.setdefault(module, []).append(own if inside else f"{name}_{own}")
         else:
-            found.setdefault(f"{main.package}.{main.modules.get(name, name)}", []).append(name)
+            module = f"{main.package}.{main.modules.get(name, name)}"
+            found.setdefault(module, []).append(name)
     return {
-        module.removeprefix("tcsmt.").replace(".", "/"): [name.replace("-", "_") for name in names]
+        module.removeprefix("tcsmt.").replace(".", "/"): [re.sub("[ -]", "_", name) for name in names]
         for module, names in found.items()
     }
 

@@ -20,6 +20,7 @@ H100, VOLTA, BYTES = (
     "h100/mma.m16n8k16.f32.bf16.bf16.f32", "volta/mma.m8n8k4.f32.f16.f16.f32", "x86/vpdpbusd",
 )  # fmt: skip
 OPTIONS = tcsmt.SolvingOptions(confirm=False, timeout=30)
+FEW = tcsmt.Domain(exponents=(-126, -115))
 #: A matrix with what each state changes: products that are subnormal in binary32, and sums that round.
 RNG = np.random.default_rng(0)
 A = np.concatenate([RNG.standard_normal((4, 64)), np.full((1, 64), 2.0**-70)]).astype(ml_dtypes.bfloat16)
@@ -116,6 +117,12 @@ CALLS: dict[str, Call] = {
     "tcsmt.probe": lambda f: tcsmt.probe(BYTES),
     "tcsmt.promoted": lambda f: tcsmt.promoted(128),
     "tcsmt.properties": lambda f: tcsmt.properties(),
+    "tcsmt.quantiser": lambda f: tcsmt.quantiser("te/nvfp4"),
+    "tcsmt.quantisers": lambda f: [row.name for row in tcsmt.quantisers().quantisers],
+    "tcsmt.compare_quantisers": lambda f: tcsmt.compare_quantisers("te/mxfp8", "te/mxfp8.older", FEW),
+    "tcsmt.identify_quantiser": lambda f: tcsmt.identify_quantiser(
+        WIDE[:, :32], (quantised := tcsmt.quantise(WIDE[:, :32], "mxfp8")).values, quantised.scales
+    ),
     "tcsmt.quantise": lambda f: [
         tcsmt.quantise(WIDE, "fp8-tensor"),
         tcsmt.quantise(WIDE, "tf32"),

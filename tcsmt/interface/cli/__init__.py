@@ -21,6 +21,8 @@ _GROUPS = {
         "run": "Simulate a unit on the rows of a file.",
         "gemm": "Multiply matrices as a kernel on the unit would.",
         "quantise": "Round a matrix to narrow numbers with scales, as libraries do.",
+        "quantise compare": "Are two quantisers the same function?",
+        "quantise identify": "Which quantisers give these numbers and scales?",
         "kernel": "Explain results of matrix products.",
         "explain": "Draw one dot-add bit by bit.",
         "page": "Write a page that computes units in a browser.",
@@ -49,6 +51,7 @@ _GROUPS = {
 _MODULES = {
     "ask": "find properties compare atlas claims",
     "simulate": "run gemm quantise explain page",
+    "quantisers": "quantise_compare quantise_identify",
     "hardware": "check vectors validate probe",
     "identification": "identify audit",
     "data": "models design describe export reproduce",

@@ -123,13 +123,17 @@ def describe(
 
     With --format, lists the extreme values of a number format, and every value if it has at most 8 bits.
 
+    UNIT may also be a quantiser, LIBRARY/NAME or LIBRARY/NAME:FORMAT; `quantisers` lists them.
+
     \b
     Examples:
       tcsmt describe h100/wgmma.m64nNk32.f32.e4m3.e4m3
       tcsmt describe --format e4m3
       tcsmt describe h100 --cite
       tcsmt describe cdna3 --steps
+      tcsmt describe te/nvfp4
     """
+    from tcsmt.interface.api.quantisers import is_quantiser, quantiser, quantisers
     from tcsmt.interface.api.units import rows_listed, side_of
 
     name = arch if instruction is None else f"{arch}/{instruction}"
@@ -140,6 +144,9 @@ def describe(
         return
     if arch is None or name is None:
         raise TcsmtError("expected a UNIT, or --format NAME")
+    if instruction is None and (name == "quantisers" or is_quantiser(name)):
+        show(quantisers() if name == "quantisers" else quantiser(name), as_json=as_json)
+        return
     side = side_of(name)
     unit = call(name=side)
     if cite or steps:

@@ -15,7 +15,8 @@ class Lazy(click.Group):
     """Imports a command's module when the command is named; turns our errors into their exit codes.
 
     package: where the modules are. groups: by title, the commands with their summaries. modules: by a
-    module's name, the names of its commands; others are in modules of their own names.
+    module's name, the names of its commands; others are in modules of their own names. A name may be two
+    words, ``quantise compare``, beside a command of the first word alone: quantise_compare among the names.
     """
 
     def __init__(
@@ -28,7 +29,11 @@ class Lazy(click.Group):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.package, self.groups = package, groups
-        self.modules = {name: module for module, names in (modules or {}).items() for name in names.split()}
+        self.modules = {
+            name.replace("_", " "): module
+            for module, names in (modules or {}).items()
+            for name in names.split()
+        }
 
     @property
     def summaries(self) -> dict[str, str]:
@@ -51,7 +56,7 @@ class Lazy(click.Group):
         if cmd_name not in self.summaries:
             return None
         module = importlib.import_module(f"{self.package}.{self.modules.get(cmd_name, cmd_name)}")
-        command = getattr(module, cmd_name.replace("-", "_"))
+        command = getattr(module, cmd_name.rsplit(maxsplit=1)[-1].replace("-", "_"))
         made: click.Command = command if isinstance(command, click.Command) else command()
         return made
 
@@ -59,6 +64,8 @@ class Lazy(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Name the nearest commands where there is none of the name. What there is runs in IEEE's state."""
+        if (both := " ".join(args[:2])) in self.summaries and len(args) > 1:
+            args = [both, *args[2:]]
         if args and args[0] not in self.summaries and not args[0].startswith("-"):
             raise click.UsageError(str(UnknownName("command", args[0], self.summaries, "tcsmt --help")), ctx)
         ctx.with_resource(IeeeFloats())  # until the command has ended

@@ -13,7 +13,8 @@ import tcsmt
 MODULES = ["tcsmt", *(f"tcsmt.interface.api.{name}" for name in (
     "accuracy", "audit", "certificate_export", "certificates", "check", "compare", "designs",
     "error_comparison", "exact", "export", "find", "formats", "identify",
-    "links", "page", "pictures", "probe", "recipes", "reduced", "reproduce", "run", "sweep",
+    "links", "page", "pictures", "probe", "quantise", "quantise_compare", "quantise_identify", "quantisers",
+    "recipes", "reduced", "reproduce", "run", "sweep",
     "units", "validate", "vectors",
 ))]  # fmt: skip
 #: Whose example takes seconds.
