@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, reduce
 from hashlib import blake2b
-from operator import attrgetter
+from operator import and_, attrgetter, or_
 from typing import NoReturn
 from weakref import ref
 
@@ -269,8 +270,7 @@ def _make(op: str, width: int, args: tuple[Term, ...], data: Data = None) -> Ter
             break
     else:
         if args:
-            values = [arg.data for arg in args]
-            widths = [arg.width for arg in args]
+            widths, values = [arg.width for arg in args], [arg.data for arg in args]
             return const(FOLD[op](width, data, widths, values), width)  # type: ignore[arg-type]
     key = (op, width, data, *map(id, args))
     reference = _table.get(key)
@@ -504,20 +504,20 @@ def _signed(value: int, width: int) -> int:
     return value - (1 << width) if value >> (width - 1) else value
 
 
-def _reduce(step: Callable[[int, int], int]) -> Callable[..., int]:
-    def fold(width: int, data: Data, widths: Sequence[int], values: Sequence[int]) -> int:
-        result = values[0]
-        for value in values[1:]:
-            result = step(result, value)
-        return result
-
-    return fold
+@lru_cache(maxsize=1024)
+def _definition(name: str, words: tuple[Term, ...]) -> tuple[list[Term], Term]:
+    """Return the nodes below a macro's definition on these words, operands first, and the definition."""
+    return operands_first([root := MACROS[name].definition(*words)], words), root
 
 
 def _fold_macro(name: str, widths: Sequence[int], values: Sequence[int]) -> int:
-    result = MACROS[name].definition(*map(const, values, widths))
-    assert result.value is not None
-    return result.value
+    found = {var(str(at), width): values[at] for at, width in enumerate(widths)}
+    nodes, root = _definition(name, tuple(found))
+    for node in nodes:
+        arguments = [arg.width for arg in node.args], [found[arg] for arg in node.args]
+        fold = node.value if node.op == "const" else FOLD[node.op](node.width, node.data, *arguments)
+        found[node] = fold & _ones(node.width)  # type: ignore[operator]
+    return found[root]
 
 
 Fold = Callable[[int, Data, Sequence[int], Sequence[int]], int]
@@ -525,8 +525,8 @@ Fold = Callable[[int, Data, Sequence[int], Sequence[int]], int]
 #: to be reduced modulo 2^width.
 FOLD: dict[str, Fold] = {
     "not": lambda w, d, ws, v: ~v[0],
-    "and": _reduce(lambda x, y: x & y),
-    "or": _reduce(lambda x, y: x | y),
+    "and": lambda w, d, ws, v: reduce(and_, v),
+    "or": lambda w, d, ws, v: reduce(or_, v),
     "xor": lambda w, d, ws, v: v[0] ^ v[1],
     "neg": lambda w, d, ws, v: -v[0],
     "add": lambda w, d, ws, v: sum(v),

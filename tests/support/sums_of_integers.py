@@ -15,9 +15,9 @@ from tcsmt.analysis.exactness.units import ExactUnit
 from tcsmt.matrix_units.arithmetic.formats import IntegerFormat
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
-from tcsmt.prove.engine.solving import Solving
 from tests.oracles import exact as oracle
 from tests.oracles import integers, tiny
+from tests.support.proofs import shared_proof
 
 __all__ = ["NARROW", "RESULTS", "asked", "chain", "numbers", "some_unit", "value_of", "wrong"]
 
@@ -27,7 +27,7 @@ RESULTS = tuple(tiny.described(exponent_bits=4, fraction_bits=f, bias=7) for f i
 
 
 def chain() -> StepwiseProof:
-    return StepwiseProof(Solving())
+    return shared_proof()
 
 
 def asked(model: Model, **about: Any) -> Exactness:

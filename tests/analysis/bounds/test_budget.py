@@ -36,6 +36,7 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction
 from tests.oracles import rationals, tiny
+from tests.support.proofs import shared_proof
 from tests.support.sampling import mostly_long
 
 ULP = unit_of(F32)
@@ -72,7 +73,7 @@ MORE = [
 @pytest.fixture(scope="module")
 def chain() -> StepwiseProof:
     """One for all tests: what was proved of a unit is not asked again."""
-    return StepwiseProof(Solving())
+    return shared_proof()
 
 
 @pytest.mark.parametrize(
@@ -636,6 +637,6 @@ def test_bounds_of_fidelities(architecture: str, source: str, chain: StepwisePro
 
 @pytest.mark.slow
 def test_an_exact_error_needs_rounding_to_nearest(chain: StepwiseProof) -> None:
-    algorithm, _ = algorithm_named("bf16x3-two-sum,outside=RTZ", "ampere", 40)
+    algorithm, _ = algorithm_named("bf16x3-two-sum,outside=RTZ", "ampere", 8)
     with pytest.raises(Unbounded, match="two-sum is exact to nearest alone, not with RTZ"):
         budget(chain, algorithm, NEAR)

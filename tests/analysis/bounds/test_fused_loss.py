@@ -32,6 +32,7 @@ from tests.oracles import recipes, tiny
 from tests.oracles.tiny_recipes import Drawn
 from tests.support.fused_rows import NARROW, Rows, with_planted_stage
 from tests.support.planted import put
+from tests.support.proofs import shared_solving
 from tests.support.sampling import mostly_long
 
 pytestmark = pytest.mark.usefixtures("no_luck")
@@ -47,7 +48,7 @@ LOW, HIGH = NARROW.e_min, NARROW.e_max
 
 
 def solving() -> Solving:
-    return Solving(SolvingOptions(steps=400_000))
+    return shared_solving(SolvingOptions(steps=400_000))
 
 
 def some_unit(rng: Random) -> Model:

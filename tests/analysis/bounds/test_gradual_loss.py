@@ -25,6 +25,7 @@ from tcsmt.prove.engine.solving import Solving
 from tests.oracles import tiny
 from tests.support.fused_rows import NARROW, Rows, with_planted_stage
 from tests.support.planted import put
+from tests.support.proofs import shared_solving
 
 pytestmark = pytest.mark.usefixtures("no_luck")
 
@@ -37,7 +38,7 @@ WIDES = tuple(
 
 
 def solving() -> Solving:
-    return Solving(SolvingOptions(steps=400_000))
+    return shared_solving(SolvingOptions(steps=400_000))
 
 
 def some_unit(rng: Random) -> Model:

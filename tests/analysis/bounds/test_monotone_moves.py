@@ -8,20 +8,19 @@ import pytest
 
 from tcsmt.analysis.bounds.fused_loss import C, Unbounded
 from tcsmt.analysis.bounds.monotone_moves import Moves, require_sum
-from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.bounds.steps import FusedStep, steps_of
 from tcsmt.analysis.sweeps.findings import TYPE1
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, accumulate
 from tcsmt.programs.recipes import algorithm_named
-from tcsmt.prove.engine.solving import Solving
+from tests.support.proofs import shared_proof
 
 TOP = Exponent(var("top", 5), 0, 20)
 
 
 def moves(unit: str = "hopper", k: int = 2) -> Moves:
     algorithm, _ = algorithm_named("single-f16", unit, k)
-    steps = steps_of(StepwiseProof(Solving()), algorithm.unit, -15, 15)
+    steps = steps_of(shared_proof(), algorithm.unit, -15, 15)
     return Moves.of(algorithm, TYPE1, steps)
 
 
@@ -70,7 +69,7 @@ def test_registers_that_may_wrap_are_refused(width: int, fits: bool) -> None:
 
 def test_other_steps_are_refused() -> None:
     algorithm, _ = algorithm_named("single-f16", "hopper", 2)
-    (step,) = steps_of(StepwiseProof(Solving()), algorithm.unit, -15, 15)
+    (step,) = steps_of(shared_proof(), algorithm.unit, -15, 15)
     assert isinstance(step, FusedStep)
     other: list[FusedStep] = [replace(step, start=None), replace(step, sources=step.sources[::-1])]
     for one in other:

@@ -12,14 +12,14 @@ from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, RoundedSum
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import IeeeDotAdd, Kind, Model, Trace
-from tcsmt.prove.engine.solving import Solving
+from tests.support.proofs import shared_proof
 
 LOW, HIGH = -14, 15
 
 
 @pytest.fixture(scope="module")
 def chain() -> StepwiseProof:
-    return StepwiseProof(Solving())
+    return shared_proof()
 
 
 def ieee(k: int, **changes: object) -> IeeeDotAdd:

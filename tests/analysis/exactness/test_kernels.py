@@ -26,6 +26,7 @@ from tcsmt.support.errors import TcsmtError
 from tests.oracles import exact as oracle
 from tests.oracles import tiny
 from tests.support.planted import put
+from tests.support.proofs import shared_proof
 
 CASES = [
     ("volta", "chained", 64, 512), ("volta", "split-k:2,parts=bf16", 64, 2),
@@ -88,7 +89,7 @@ def test_negative_zeros_give_no_negative_zero() -> None:
 
 def test_a_lemma_that_does_not_hold_stops_the_proof() -> None:
     with pytest.raises(Unbounded):
-        need(StepwiseProof(Solving()), "nothing", TRUE)
+        need(shared_proof(), "nothing", TRUE)
 
 
 @pytest.mark.long
@@ -219,7 +220,7 @@ SEEDS = (
 
 
 def largest(unit: Model, reduction: Reduction, k: int) -> int:
-    return exact_kernel(StepwiseProof(Solving()), unit, reduction, k).integers
+    return exact_kernel(shared_proof(), unit, reduction, k).integers
 
 
 @pytest.mark.slow
@@ -262,10 +263,10 @@ def test_operations_that_round_down_are_not_proved(method: str) -> None:
         tcsmt.gemm(a, b, unit=unit, reduction=one).view(np.uint32)[0, 0] for one in ("chained", "split-k:2")
     ]
     assert words == [1 << 31, 0]
-    found = exact_kernel(StepwiseProof(Solving()), unit, reduction_named("chained"), 2)
+    found = exact_kernel(shared_proof(), unit, reduction_named("chained"), 2)
     assert (found.integers, found.ends) == (0, "it is not proved that no result is -0")
     up = unit.replace(rounding="RTP")
-    assert exact_kernel(StepwiseProof(Solving()), up, reduction_named("chained"), 2).integers == 2048
+    assert exact_kernel(shared_proof(), up, reduction_named("chained"), 2).integers == 2048
 
 
 @pytest.mark.slow
@@ -296,7 +297,7 @@ def test_planted_negative_zeros_are_not_proved_away(seeds: range) -> None:
             word = next(term for term in trace.inputs if term.data == name)
             where &= word.eq(rng.choice([w for w in words if name == "b0" or w != 1 << d.sign_bit]))
         unit.__dict__["trace"] = put(trace, result, where.ite(_negative_zero(d), result.term))
-        found = exact_kernel(StepwiseProof(Solving()), unit, reduction, 2)
+        found = exact_kernel(shared_proof(), unit, reduction, 2)
         run = _computed(unit)
         wrong = [unlike_the_sum(unit, run, reduction_named("chained"), k, 1) for k in (1, 2)]
         assert any(wrong) and not found.integers, (seed, unit, reduction, wrong)

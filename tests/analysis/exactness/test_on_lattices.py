@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.exactness.lattice import Inexact, Lattice, integers_up_to
 from tcsmt.analysis.exactness.on_lattices import LatticeRules
 from tcsmt.analysis.exactness.programs import ProgramSubject
@@ -17,7 +16,7 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.programs.steps.builder import Builder
 from tcsmt.programs.steps.program import Indices, NoRule, ProductRun, Value, read
 from tcsmt.programs.written.grammar import program_of
-from tcsmt.prove.engine.solving import Solving
+from tests.support.proofs import shared_proof
 
 F16, BF16, F32 = (FORMATS[name] for name in ("f16", "bf16", "f32"))
 UNIT = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
@@ -35,7 +34,7 @@ def read_with(parts: list[tuple[Indices, int]], limit: int = 8, out: str = "") -
     assert total is not None
     if out:
         total = build.convert(total, FORMATS[out])
-    proof = StepwiseProof(Solving())
+    proof = shared_proof()
     rules = LatticeRules(proof, lambda unit, low, high: ExactUnit(proof, unit))
     words = (integers_up_to(F16, limit),)
     try:
@@ -71,7 +70,7 @@ def test_a_step_without_a_rule_is_refused() -> None:
     build = Builder()
     x = build.input("c", F32)
     program = build.program(build.multiply_add(F32, x, x, x))
-    proof = StepwiseProof(Solving())
+    proof = shared_proof()
     with pytest.raises(NoRule, match="multiply_add"):
         read(program, LatticeRules(proof, lambda unit, low, high: ExactUnit(proof, unit)), {"c": {}})
 
@@ -107,7 +106,7 @@ def test_words_of_splits_are_those_of_one_number(text: str, why: str) -> None:
         text.replace("V", "volta/mma.m8n8k4.f32.f16.f16.f32"), 1,
         dict.fromkeys(("A", "B", "c"), F32), lambda name: row_named(name).model,
     )  # fmt: skip
-    proof = StepwiseProof(Solving())
+    proof = shared_proof()
     subject = ProgramSubject(proof, lambda k: program, (F32, F32, F32), 1, at_one_k=True)
     found = subject.proved(2050, 1)
     assert why in found and bool(why) == bool(found), found

@@ -22,6 +22,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tests.oracles import tiny
 from tests.support.planted import put, rare, wrong_where
+from tests.support.proofs import shared_proof
 
 NARROW = tiny.described(exponent_bits=3, fraction_bits=1, bias=3)
 WIDE = tiny.described(exponent_bits=4, fraction_bits=2, bias=7)
@@ -220,7 +221,7 @@ def test_planted_errors_are_not_proved_away(seeds: range) -> None:
 def test_units(name: str, bits: int) -> None:
     unit = row_named(name).model
     assert most_bits(unit) == bits
-    exact_below(StepwiseProof(Solving()), unit, bits)
+    exact_below(shared_proof(), unit, bits)
 
 
 def test_units_without_lemmas_are_refused() -> None:
@@ -228,4 +229,4 @@ def test_units_without_lemmas_are_refused() -> None:
         with pytest.raises(Unbounded):
             most_bits(row_named(name).model)
     with pytest.raises(Unbounded, match="25 bits: must be from 1 to 24"):
-        exact_below(StepwiseProof(Solving()), row_named("x86/vdpbf16ps").model, 25)
+        exact_below(shared_proof(), row_named("x86/vdpbf16ps").model, 25)

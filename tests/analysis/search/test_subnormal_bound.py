@@ -16,8 +16,8 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
 from tcsmt.matrix_units.arithmetic.words import dtype_of, unsigned
 from tcsmt.programs.recipes.named import algorithm_named
 from tcsmt.programs.steps.split import F32
-from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
+from tests.support.proofs import shared_solving
 
 SUBJECTS = {
     name: subject
@@ -77,7 +77,7 @@ def attacked(unit: str, name: str, k: int, rows: int) -> Fraction:
 def test_no_words_err_by_more_than_is_proved(unit: str, name: str, k: int, proved: int | None) -> None:
     subject = SUBJECTS[name]
     algorithm, _ = algorithm_named(subject.algorithm, unit, k)
-    result = bound_with_subnormals(algorithm, subject.domain, Solving(), seconds=0.5)
+    result = bound_with_subnormals(algorithm, subject.domain, shared_solving(), seconds=0.5)
     assert result.proof is not None and result.proved is not None
     assert proved is None or result.proved == proved
     assert result.relative is not None and result.relative.relative is not None
@@ -91,7 +91,7 @@ def test_no_words_err_by_more_than_is_proved(unit: str, name: str, k: int, prove
 def test_units_that_read_subnormal_numbers_as_zeros_have_no_bound(unit: str) -> None:
     subject = SUBJECTS["f16"]
     algorithm, _ = algorithm_named(subject.algorithm, unit, 8)
-    result = bound_with_subnormals(algorithm, subject.domain, Solving(), seconds=0.2)
+    result = bound_with_subnormals(algorithm, subject.domain, shared_solving(), seconds=0.2)
     assert result.proved is None and result.proof is None and result.open
     assert result.relative is not None and result.relative.relative == 2**24  # all of a sum is lost
 
@@ -103,7 +103,7 @@ def test_a_bound_needs_the_grid_to_hold_all_last_bits() -> None:
     algorithm, _ = algorithm_named(subject.algorithm, "volta", 4)
     low = replace(subject.domain, exponents=(-60, 15))
     found = [
-        bound_with_subnormals(algorithm, domain, Solving(), seconds=0.2).proved
+        bound_with_subnormals(algorithm, domain, shared_solving(), seconds=0.2).proved
         for domain in (subject.domain, low, replace(low, c_zero=True))
     ]
     assert found == [8192, 8192 * 2**10, 6144]

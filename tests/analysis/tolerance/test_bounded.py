@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from tcsmt.analysis.bounds.fused_loss import Unbounded
-from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.tolerance.bounded import BoundedProgram, UnitLosses
 from tcsmt.analysis.tolerance.kernels import MatrixWords
 from tcsmt.analysis.tolerance.search import largest_errors
@@ -24,9 +23,9 @@ from tcsmt.programs.steps.program import ProductRun, UnitProgram, Value
 from tcsmt.programs.steps.running_sum import COMPENSATIONS, Outside
 from tcsmt.programs.steps.split import Split
 from tcsmt.programs.steps.trees import SumOrder
-from tcsmt.prove.engine.solving import Solving
 from tests.oracles import program_fractions as fractions
 from tests.oracles import tiny
+from tests.support.proofs import shared_proof
 
 WIDE = tiny.described(exponent_bits=4, fraction_bits=4, bias=7)
 NARROW = tiny.described(exponent_bits=4, fraction_bits=1, bias=7)
@@ -40,7 +39,7 @@ def unit(narrow: Any) -> IeeeDotAdd:
 
 
 def bounded(program: UnitProgram) -> BoundedProgram:
-    return BoundedProgram("a program", program.needed, QUIET, UnitLosses(StepwiseProof(Solving())))
+    return BoundedProgram("a program", program.needed, QUIET, UnitLosses(shared_proof()))
 
 
 def checked(program: UnitProgram, words: dict[str, Any], about: str) -> Counter[str]:

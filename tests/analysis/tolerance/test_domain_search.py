@@ -5,16 +5,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.tolerance.domain_search import ErrorSubject, largest_found
 from tcsmt.analysis.tolerance.relative import relative_bound
 from tcsmt.interface.api.units import side_of
 from tcsmt.programs.kernels.epilogue import epilogue_named
 from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.programs.kernels.reduction import reduction_named
-from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
+from tests.support.proofs import shared_proof
 
 
 def kernel(text: str) -> Kernel:
@@ -43,7 +42,7 @@ def test_an_error_is_that_of_its_input_and_below_the_bound(text: str) -> None:
     terms += [] if bias is None else [Fraction(float(bias[0]))]
     assert (found.exact, found.size) == (sum(terms), sum(map(abs, terms)))
     assert found.relative == abs(Fraction(float(d[0, 0])) - found.exact) / found.size
-    bound = relative_bound(StepwiseProof(Solving()), chosen, 6, domain)
+    bound = relative_bound(shared_proof(), chosen, 6, domain)
     assert bound / 16 < found.relative <= bound
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from random import Random
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.tolerance import kernels as tolerances
+from tcsmt.analysis.tolerance.instruction import InstructionLoss
 from tcsmt.analysis.tolerance.kernels import (
     ElementBounds,
     MatrixWords,
@@ -38,6 +40,7 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import exact, kernels, tiny
 from tests.oracles.tiny_recipes import some_formats, some_unit
+from tests.support.proofs import shared_proof, shared_solving
 
 EPILOGUES = (
     "",
@@ -81,7 +84,7 @@ HALF = (
 
 
 def solving() -> Solving:
-    return Solving(SolvingOptions(steps=400_000))
+    return shared_solving(SolvingOptions(steps=400_000))
 
 
 def values_of(fmt: Any, words: Any) -> list[Fraction]:
@@ -220,6 +223,12 @@ def test_no_error_is_larger_where_results_are_subnormal(seeds: Sequence[int], le
     assert counts["a bound, of which half is reached"] >= least
 
 
+@cache
+def loss_of(unit: Model, least: int) -> InstructionLoss:
+    """What an instruction of a unit loses: worked out once, and not once for each of its kernels."""
+    return loss_on(RememberedProof(SolvingOptions()), unit, least)
+
+
 def real(
     unit: str, scheme: str, shape: tuple[int, int, int], seed: int, spread: float, centre: int = 0
 ) -> str:
@@ -235,8 +244,7 @@ def real(
         for fmt, size in zip(formats, ((m, k), (k, n), (m, n)), strict=True)
     )
     operands = MatrixWords(a, b, c if rng.random() < 0.7 else None)
-    # solvers are asked once for the lemmas of a unit, and not once for each of its kernels
-    loss = loss_on(RememberedProof(SolvingOptions()), row.model, least_operand(row.model, operands))
+    loss = loss_of(row.model, least_operand(row.model, operands))
     bounds = bounds_of_product(kernel, operands, loss)
     flat = ElementBounds(*(getattr(bounds, name).reshape(-1) for name in ("atol", "exact", "error")))
     left = [[Fraction(x) for x in values] for values in numbers_of(formats[0], a).tolist()]
@@ -389,7 +397,7 @@ def test_tiny_numbers() -> None:
     a[::2] |= 0x8000
     b[:, ::2] += 0x3C00
     operands = MatrixWords(a, b)
-    loss = loss_on(StepwiseProof(Solving()), unit.model, least_operand(unit.model, operands))
+    loss = loss_on(shared_proof(), unit.model, least_operand(unit.model, operands))
     bounds = bounds_of_product(kernel, operands, loss)
     assert 0 < bounds.atol.max() < 2.0**-105
     assert (np.abs(kernel.multiply(a, b).astype("f8") - bounds.exact) <= bounds.atol).all()

@@ -30,6 +30,7 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import exact, kernels
 from tests.oracles.tiny_recipes import some_formats, some_unit
+from tests.support.proofs import shared_proof
 
 EPILOGUES = (
     "",
@@ -80,7 +81,7 @@ def attacked(seed: int) -> str:
     try:
         kernel = Kernel(side_of(unit).row, reduction_named(text), epilogue_named(last))
         assert kernel.schedule.working_format
-        bound = relative_bound(StepwiseProof(Solving(SolvingOptions(steps=400_000))), kernel, k, domain)
+        bound = relative_bound(shared_proof(SolvingOptions(steps=400_000)), kernel, k, domain)
     except Unbounded as why:
         return f"refused: {str(why).split(':')[0]}"
     except TcsmtError:
@@ -245,7 +246,7 @@ TYPE1 = Domain(exponents=(-15, 14))
 def bound(text: str, k: int, domain: Domain = TYPE1) -> Fraction:
     reduction, _, epilogue = text.partition("+")
     kernel = Kernel(side_of("ieee/fma.f32.bf16").row, reduction_named(reduction), epilogue_named(epilogue))
-    return relative_bound(StepwiseProof(Solving()), kernel, k, domain)
+    return relative_bound(shared_proof(), kernel, k, domain)
 
 
 def test_additions_count_for_the_longest_chain_and_every_sum() -> None:

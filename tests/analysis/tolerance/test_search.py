@@ -6,7 +6,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.tolerance.bounded import BoundedKernel, results_of
 from tcsmt.analysis.tolerance.instruction import Linear
 from tcsmt.analysis.tolerance.kernels import MatrixWords, bounds_of_product, least_operand, loss_on
@@ -15,14 +14,14 @@ from tcsmt.interface.api.units import side_of
 from tcsmt.programs.kernels.epilogue import epilogue_named
 from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.programs.kernels.reduction import reduction_named
-from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import Contradiction
+from tests.support.proofs import shared_proof
 
 UNIT = side_of("ieee/fma.f32").row
 RNG = np.random.default_rng(4)
 A, B, C = (RNG.standard_normal(shape).astype("f4") for shape in ((9, 30), (30, 8), (9, 8)))
 OPERANDS = MatrixWords(A.view("u4"), B.view("u4"), C.view("u4"), np.ones(8, "f4").view("u4"))
-LOSS = loss_on(StepwiseProof(Solving()), UNIT.model, least_operand(UNIT.model, OPERANDS))
+LOSS = loss_on(shared_proof(), UNIT.model, least_operand(UNIT.model, OPERANDS))
 
 
 def kernel(text: str) -> Kernel:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tcsmt.analysis.bounds.fused_loss import Unbounded
-from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.analysis.tolerance import domain_search
 from tcsmt.analysis.tolerance.domain_search import ErrorSubject, largest_found
 from tcsmt.analysis.tolerance.relative import program_bound
 from tcsmt.analysis.tolerance.shares import ChainShares, Pieces, Share, ShareRules
@@ -23,8 +25,8 @@ from tcsmt.programs.steps.on_arrays import ArrayRules, of_rows
 from tcsmt.programs.steps.program import ProductRun, read
 from tcsmt.programs.written.grammar import program_of
 from tcsmt.programs.written.programs import WrittenProgram
-from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
+from tests.support.proofs import shared_proof
 
 F16, F32 = FORMATS["f16"], FORMATS["f32"]
 RNE = ROUNDINGS["RNE"]
@@ -32,14 +34,18 @@ RNE = ROUNDINGS["RNE"]
 HALF = IeeeDotAdd.of(
     a_format=F16, b_format=F16, c_format=F16, d_format=F16, sum_format=F16, k=1, method="fma"
 )
-VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
+#: Sums of products of binary16 in binary32.
+WIDE = IeeeDotAdd.of(
+    a_format=F16, b_format=F16, c_format=F32, d_format=F32, sum_format=F32, k=1, method="fma"
+)
+UNITS = {"HALF": HALF, "WIDE": WIDE}
 
 
 def written(text: str, k: int, operands: str = "f16", c: str = "f32") -> WrittenProgram:
     formats = {name: format_named(fmt) for name, fmt in (("A", operands), ("B", operands), ("c", c))}
 
     def unit(name: str) -> Model:
-        return HALF if name == "HALF" else row_named(name).model
+        return UNITS.get(name) or row_named(name).model
 
     steps = program_of(text, k, formats, unit)
     return WrittenProgram(
@@ -49,7 +55,13 @@ def written(text: str, k: int, operands: str = "f16", c: str = "f32") -> Written
 
 
 def bound_of(model: WrittenProgram, domain: Domain) -> Fraction:
-    return program_bound(StepwiseProof(Solving()), model, domain)
+    return program_bound(shared_proof(), model, domain)
+
+
+@pytest.fixture
+def rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search ends after so many rounds, whatever the clock says."""
+    monkeypatch.setattr(domain_search, "time", SimpleNamespace(monotonic=count().__next__))
 
 
 SUMMED = """
@@ -79,14 +91,15 @@ PROGRAMS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.usefixtures("rounds")
 def test_no_error_that_is_found_is_larger(name: str) -> None:
     """In binary16, where rounding errors are large: a search on inputs, each of them in fractions."""
     model, domain = written(PROGRAMS[name], 6, c="f16"), Domain(exponents=(0, 3))
     bound = bound_of(model, domain)
-    found = largest_found(ErrorSubject.of_program(name, model), 6, domain, 1.5)
+    found = largest_found(ErrorSubject.of_program(name, model), 6, domain, 20)
     assert found is not None and found.relative is not None
     assert found.relative <= bound, f"{float(found.relative)} of {float(bound)}"
-    assert found.relative > bound / 12
+    assert found.relative > bound / 4
 
 
 SPLIT = """
@@ -100,10 +113,11 @@ BF16 = "ampere/mma.m16n8k8.f32.bf16.bf16.f32"
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("rounds")
 def test_words_of_splits_and_what_they_leave_are_counted() -> None:
     model, domain = written(SPLIT.replace("U", BF16), 8, "f32"), Domain(exponents=(0, 2), bits=(16, 16))
     bound = bound_of(model, domain)
-    found = largest_found(ErrorSubject.of_program("split", model), 8, domain, 1.0)
+    found = largest_found(ErrorSubject.of_program("split", model), 8, domain, 20)
     assert found is not None and found.relative is not None and bound / 60 < found.relative <= bound
     # without the corrections, what is left out is as large as the words that are dropped
     short = written("\n".join(SPLIT.replace("U", BF16).splitlines()[:4]).replace("t =", "d ="), 8, "f32")
@@ -114,30 +128,35 @@ def test_words_of_splits_and_what_they_leave_are_counted() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("s = chain(V, A·B over K)\nd = multiply(s, s, f32)", "a product of two sums"),
-        ("s = chain(V, A·B over K)\nd = add(s, 1.5:f32, f32)", "the constant 1.5 is added"),
+        ("s = chain(WIDE, A·B over K)\nd = multiply(s, s, f32)", "a product of two sums"),
+        ("s = chain(WIDE, A·B over K)\nd = add(s, 1.5:f32, f32)", "the constant 1.5 is added"),
         ("d = add(c, c, f32)", "there are no products"),
-        ("d = add(chain(V, A·B over K), multiply(2:f32, 3:f32, f32), f32)", "has the constant 6 in it"),
-        ("d = add(chain(V, A·B over K), convert(convert(9:f32, bf16), f32), f32)", "the constant 9 in it"),
-        ("d = chain(V, A·B over K, 1024:f32)", "begins with the constant 1024"),
-        ("t, e = kahan(1024:f32, +0:f32, chain(V, A·B over K), f32)\nd = t", "the constant 1024 in it"),
+        ("d = add(chain(WIDE, A·B over K), multiply(2:f32, 3:f32, f32), f32)", "has the constant 6 in it"),
+        ("d = add(chain(WIDE, A·B over K), convert(convert(9:f32, bf16), f32), f32)", "the constant 9 in it"),
+        ("d = chain(WIDE, A·B over K, 1024:f32)", "begins with the constant 1024"),
+        ("t, e = kahan(1024:f32, +0:f32, chain(WIDE, A·B over K), f32)\nd = t", "the constant 1024 in it"),
         (
             "x = convert(convert(A, bf16), e4m3)\ny = convert(B, e4m3)\n"
             "d = chain(ada/mma.m16n8k32.f32.e4m3.e4m3.f32, x·y over K)",
             "operands are rounded from bf16 to e4m3",
         ),
         (
-            "s = chain(V, A·B over K)\nd = select(compare(s, less, +0:f32), c, s)",
+            "s = chain(WIDE, A·B over K)\nd = select(compare(s, less, +0:f32), c, s)",
             "a condition on what is off may choose a value that is not near",
         ),
-        ("d = add(chain(V, A·B over K), convert(maximum(A, over K, nan=ignored), f32), f32)", "are no sums"),
-        ("t, e = kahan(chain(V, A·B over K), chain(V, A·B over K), c, f32)\nd = t", "not that of the total"),
+        (
+            "d = add(chain(WIDE, A·B over K), convert(maximum(A, over K, nan=ignored), f32), f32)",
+            "are no sums",
+        ),
+        (
+            "s = chain(WIDE, A·B over K)\nt, e = kahan(s, chain(WIDE, A·B over K), c, f32)\nd = t",
+            "not that of the total",
+        ),
     ],
 )  # fmt: skip
-@pytest.mark.slow
 def test_what_no_rule_is_about_is_refused(text: str, why: str) -> None:
     with pytest.raises(Unbounded, match=why):
-        bound_of(written(text.replace("V", VOLTA), 8), Domain(exponents=(0, 1)))
+        bound_of(written(text, 8), Domain(exponents=(0, 1)))
 
 
 def rules(runs: list[list[int]], k: int) -> ShareRules:
