@@ -13,7 +13,7 @@ Each page runs in an empty folder of its own, from top to bottom:
 
 In expected output ``...`` stands for any text, on a line of its own for any lines. What differs from run
 to run is masked on both sides: times, versions, dates, and the witness that a search found. A block that
-needs the measured data (``../shared``), or PyTorch, is skipped where it is absent. A block after
+needs the measured data (``../shared``), PyTorch or Triton, is skipped where it is absent. A block after
 ``<!-- not run: REASON -->`` is only shown. ``--update`` writes what was printed into the page, except where
 ``...`` already matches it.
 """
@@ -254,7 +254,7 @@ def _lacks(text: str) -> bool:
     """Whether a block needs data or a library that is not there."""
     if "../shared" in text and not SHARED.is_dir():
         return True
-    return "torch" in text and importlib.util.find_spec("torch") is None
+    return any(name in text and importlib.util.find_spec(name) is None for name in ("torch", "triton"))
 
 
 def _run_blocks(page: Page, folder: Path, env: dict[str, str], *, update: bool) -> None:

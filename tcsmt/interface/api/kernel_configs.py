@@ -19,6 +19,9 @@ from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
+#: Characters of a line that shows a program.
+_WIDTH = 110
+
 
 @dataclass(frozen=True)
 class ConfigPair:
@@ -91,7 +94,9 @@ class KernelConfigs(Result):
             yield from (f"  {name}" for name in names)
             several = "" if len(programs) == 1 else f"  {len(programs)} programs, proved equal:"
             yield from [several] * bool(several)
-            yield from (f"    {lines[0].removeprefix('# ')}: {lines[-1]}" for lines in programs)
+            for lines in programs:
+                shown = f"    {lines[0].removeprefix('# ')}: {lines[-1]}"
+                yield shown if len(shown) <= _WIDTH else f"{shown[: _WIDTH - 2]} …"
         for pair in self.pairs:
             x, y = (n + 1 for n in pair.classes)
             if pair.witness is None:

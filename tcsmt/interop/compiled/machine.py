@@ -55,15 +55,6 @@ class Launch:
     blocks: tuple[int, int, int] = (1, 1, 1)
 
 
-@dataclass(frozen=True)
-class StoredByte:
-    """A byte that a lane stored: its code, its place or the byte itself, and the instruction."""
-
-    code: int
-    index: int
-    instruction: PtxInstruction
-
-
 def pointer_to(parameter: int) -> int:
     """Return the address that stands for a parameter that is a pointer."""
     return (parameter + 1) << _BUFFER_BITS | 1 << (_BUFFER_BITS - 1)
@@ -80,7 +71,7 @@ class Machine:
     fragments: Callable[[PtxInstruction], Fragments]
     trace: EventTrace = field(default_factory=EventTrace)
     registers: dict[str, Word] = field(default_factory=dict)
-    stored: dict[int, dict[int, list[StoredByte]]] = field(default_factory=dict)
+    stored: dict[int, list[Lanes]] = field(default_factory=dict)
     loaded: set[int] = field(default_factory=set)
     store_moves: set[tuple[int, ...]] = field(default_factory=set)
 
@@ -266,12 +257,18 @@ class Machine:
         if self.loaded.intersection(np.unique(buffers).tolist()):
             raise TcsmtError("it writes to a buffer from which the kernel reads")
         self.store_moves |= set(map(tuple, moves.T.tolist()))
-        for place in range(len(given.codes)):
-            places = buffers.tolist(), offsets.tolist()
-            rows = zip(*places, given.codes[place].tolist(), given.index[place].tolist(), strict=True)
-            for buffer, offset, code, index in rows:
-                held = self.stored.setdefault(buffer, {}).setdefault(offset + place, [])
-                held.append(StoredByte(code, index, instruction))
+        places = np.broadcast_to(np.arange(len(given.codes))[:, None], given.codes.shape)
+        number = np.full(given.codes.shape, self.at - 1)
+        rows = np.stack([offsets + places, given.codes, given.index, number])
+        for buffer in np.unique(buffers).tolist():
+            self.stored.setdefault(buffer, []).append(rows[:, :, buffers == buffer].reshape(4, -1))
+
+    def stored_bytes(self, buffer: int) -> Lanes:
+        """Return the bytes that were stored in a buffer, in the order of their offsets. Four rows: offsets,
+        codes (0: the byte is given), places in what the codes are, and the numbers of the instructions.
+        """
+        rows = np.concatenate(self.stored[buffer], axis=1)
+        return rows[:, np.argsort(rows[0], kind="stable")]
 
     def registers_of(self, operand: Operand, count: int) -> Sequence[Operand]:
         """Return the registers of a vector of so many, or the one that there is."""

@@ -7,13 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache, partial
 
-from tcsmt.interop.compiled.machine import Launch, Machine, StoredByte
+import numpy as np
+
+from tcsmt.interop.compiled.machine import Launch, Machine
 from tcsmt.interop.compiled.matrix_forms import MATRIX_FORMS, WARPGROUP_FORMS, Fragments, shape_of
 from tcsmt.interop.compiled.memory_steps import MEMORY_STEPS
 from tcsmt.interop.compiled.program_text import ProgramText, Writer
 from tcsmt.interop.compiled.ptx_text import Parameter, PtxInstruction, PtxKernel, PtxModule, parse_ptx
 from tcsmt.interop.compiled.register_steps import REGISTER_STEPS
 from tcsmt.interop.compiled.terms import Bytes
+from tcsmt.interop.compiled.trace import Lanes
 from tcsmt.interop.compiled.warp_steps import WARP_STEPS
 from tcsmt.interop.compiled.warpgroup_steps import WARPGROUP_STEPS
 from tcsmt.interop.hardware.instructions import TARGETS, warp_tile, warpgroup_tile
@@ -52,37 +55,37 @@ class KernelRun:
     units: Callable[[str], Row]
 
     @cached_property
-    def stored(self) -> tuple[int, Mapping[int, Sequence[StoredByte]]]:
-        """Return the buffer to which the block stores, and its bytes by their offsets."""
-        found = self.machine.stored
+    def stored(self) -> tuple[int, Lanes]:
+        """Return the buffer to which the block stores, and its bytes (:meth:`.Machine.stored_bytes`)."""
+        found = [*self.machine.stored]
         if len(found) != 1:
             told = ", ".join(sorted(self.names[buffer] for buffer in found)) or "nothing"
             raise TcsmtError(f"the block stores to {told}: it must store to one buffer")
-        return next(iter(found.items()))
+        return found[0], self.machine.stored_bytes(found[0])
 
     @cached_property
     def size(self) -> int:
         """Return how many bytes an element has: those of the number of which the first byte is one."""
-        first = min(self.stored[1])
-        (byte,) = self._bytes(first, 1)
+        (byte,) = self._bytes(int(self.stored[1][0, 0]), 1)
         return 1 if byte < 256 else self.machine.trace.terms[(byte - 256) // 16].size
 
-    @property
+    @cached_property
     def elements(self) -> list[int]:
         """Return the numbers of the elements that the block stores."""
-        return sorted({offset // self.size for offset in self.stored[1]})
+        return [int(number) for number in np.unique(self.stored[1][0] // self.size)]
 
     def read(self, element: int | None = None) -> ElementRead:
         """Return an element's program; without a number, that of the first one."""
         buffer, stored = self.stored
         number = self.elements[0] if element is None else element
-        if any(number * self.size + place not in stored for place in range(self.size)):
+        wanted = np.arange(number * self.size, (number + 1) * self.size)
+        if not np.isin(wanted, stored[0]).all():
             shown = self.elements
             raise TcsmtError(
                 f"element {number} is not stored by this block, but {len(shown)} others, from {shown[0]} to "
                 f"{shown[-1]}"
             )
-        instruction = stored[number * self.size][0].instruction
+        instruction = self._instruction(stored[3, np.searchsorted(stored[0], wanted[0])])
         terms = self.machine.trace.terms
         try:
             root = terms.word(self._bytes(number * self.size, self.size))
@@ -104,16 +107,21 @@ class KernelRun:
     def _bytes(self, first: int, count: int) -> Bytes:
         found = []
         for offset in range(first, first + count):
-            several = {self._byte(one) for one in self.stored[1][offset]}
+            stored = self.stored[1]
+            here = slice(*np.searchsorted(stored[0], (offset, offset + 1)))
+            several = {self._byte(code, index) for code, index in stored[1:3, here].T.tolist()}
             if len(several) > 1:
-                raise self.stored[1][offset][0].instruction.error(
+                raise self._instruction(stored[3, here.start]).error(
                     "what it stores is stored over by another one"
                 )
             found.append(several.pop())
         return tuple(found)
 
-    def _byte(self, one: StoredByte) -> int:
-        return self.machine.trace.follow([one.code])[0][one.index] if one.code else one.index
+    def _byte(self, code: int, index: int) -> int:
+        return self.machine.trace.follow([code])[0][index] if code else index
+
+    def _instruction(self, number: int) -> PtxInstruction:
+        return self.machine.kernel.instructions[number]
 
 
 def run_kernel(

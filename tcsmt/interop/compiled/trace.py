@@ -204,8 +204,16 @@ class EventTrace:
         bits = (word.bits[None] >> (8 * places).astype(np.uint64) & np.uint64(255)).astype(np.int64)
         if word.codes is None:
             return ByteLanes(np.zeros_like(bits), bits)
-        codes, index = np.zeros_like(bits), np.where(word.codes != 0, 0, bits)
         slots, lanes = word.codes // LANES, word.codes % LANES
+        event, output = self.slots[slots[0] - 1]
+        if (
+            slots[0]
+            and (slots == slots[0]).all()
+            and event.sizes[output] >= size
+            and type(event) is not Gathered
+        ):
+            return ByteLanes(np.broadcast_to(word.codes, bits.shape), np.broadcast_to(places, bits.shape))
+        codes, index = np.zeros_like(bits), np.where(word.codes != 0, 0, bits)
         for slot in np.unique(slots).tolist():
             if not slot:
                 continue

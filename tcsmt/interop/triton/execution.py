@@ -55,18 +55,15 @@ class BlockNumbers:
         """
         self._compute()
         found = {}
-        for buffer, held in self.run.machine.stored.items():
-            rows = [(offset, one) for offset, several in held.items() for one in several]
-            codes = np.array([one.code for _, one in rows])
-            offsets, values = np.array([at for at, _ in rows]), self._taken(
-                codes, np.array([one.index for _, one in rows])
-            )  # fmt: skip
+        machine = self.run.machine
+        for buffer in machine.stored:
+            offsets, codes, index, instructions = machine.stored_bytes(buffer)
+            values = self._taken(codes, index)
             if (unknown := values == _UNKNOWN).any():
                 number = int(unknown.argmax())
-                self.run.machine.trace.follow([codes[number]])  # raises, where nothing has written it
-                raise rows[number][1].instruction.error("it stores what is read outside of a tensor")
-            order = np.argsort(offsets, kind="stable")
-            offsets, values = offsets[order], values[order]
+                machine.trace.follow([codes[number]])  # raises, where nothing has written it
+                instruction = machine.kernel.instructions[instructions[number]]
+                raise instruction.error("it stores what is read outside of a tensor")
             again = np.flatnonzero(offsets[1:] == offsets[:-1])
             if (values[again] != values[again + 1]).any():
                 raise TcsmtError(f"a byte of {self.run.names[buffer]} is stored twice, with different values")
