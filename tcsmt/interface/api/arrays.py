@@ -84,10 +84,10 @@ class Library:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # JAX warns that it narrows
             try:
-                own = as_numpy(self.array(np.zeros(0, dtype)), "the result").dtype
+                given = as_numpy(self.array(np.zeros(0, dtype)), "the result").dtype
             except (AttributeError, RuntimeError, TypeError, ValueError):
-                own = None
-        if own != dtype:
+                given = None
+        if given != dtype:
             hint = ' (jax.config.update("jax_enable_x64", True))' if self.name == "jax" else ""
             raise TcsmtError(
                 f"the result has dtype {dtype}, which {self.name} does not hold here{hint}: give NumPy arrays"
@@ -103,11 +103,11 @@ def library_of(operands: Mapping[str, Any]) -> Library:
     Raises :class:`.TcsmtError` where there are several.
     """
     libraries = {name: _library(values) for name, values in operands.items()}
-    own = {name: library for name, library in libraries.items() if library is not None}
-    if len({library.name for library in own.values()}) > 1:
-        told = ", ".join(f"{name} of {library.name}" for name, library in own.items())
+    found = {name: library for name, library in libraries.items() if library is not None}
+    if len({library.name for library in found.values()}) > 1:
+        told = ", ".join(f"{name} of {library.name}" for name, library in found.items())
         raise TcsmtError(f"the operands are arrays of several libraries: {told}; give all as one library's")
-    return next(iter(own.values()), _NUMPY)
+    return next(iter(found.values()), _NUMPY)
 
 
 def _library(values: Any) -> Library | None:
@@ -164,19 +164,19 @@ def _from_tensor(tensor: Any, name: str, pairs: int) -> Array:
     if dtype not in _ML_DTYPES:
         array: Array = here.numpy()
         return array
-    own = torch.int16 if here.element_size() == 2 else torch.uint8
-    stored: Array = here.contiguous().view(own).numpy()
+    integer = torch.int16 if here.element_size() == 2 else torch.uint8
+    stored: Array = here.contiguous().view(integer).numpy()
     return stored.view(np.dtype(getattr(ml_dtypes, _ML_DTYPES[dtype])))
 
 
 def _as_tensor(result: Array, device: Any) -> Any:
     torch = sys.modules["torch"]
     result = np.ascontiguousarray(result) if result.ndim else result
-    own = {ours: theirs for theirs, ours in _ML_DTYPES.items()}.get(result.dtype.name)
-    if own is None:
+    tensor_type = {ours: theirs for theirs, ours in _ML_DTYPES.items()}.get(result.dtype.name)
+    if tensor_type is None:
         return torch.from_numpy(np.asarray(result)).to(device)
     words = torch.from_numpy(result.view(f"int{8 * result.dtype.itemsize}"))
-    return words.view(getattr(torch, own)).to(device)
+    return words.view(getattr(torch, tensor_type)).to(device)
 
 
 #: A file of tensors, and the name of one of them.

@@ -280,8 +280,8 @@ def _parameters(made: Audit, gaps: Sequence[UndistinguishedPair] | None) -> Iter
     lines = [["the unit has", *(heads[key] for key in shown_heads)]]
     model = made.row.model
     for name, row in table.items():
-        own = f"{name} = {value_text(getattr(model.parameters, name))}"
-        lines.append([own, *(", ".join(ranges(row.get(key, []))) for key in shown_heads)])
+        value = f"{name} = {value_text(getattr(model.parameters, name))}"
+        lines.append([value, *(", ".join(ranges(row.get(key, []))) for key in shown_heads)])
     yield from columns(lines, within=_WIDTH)
 
 
@@ -335,14 +335,14 @@ def _item(head: str, names: Iterable[str]) -> Iterator[str]:
 def _redundant(made: Audit) -> Iterator[str]:
     nothing = [name for name, told in zip(made.vectors.names, made.sets, strict=True) if not told]
     chosen = made.enough.chosen
-    whole, rest = counted(len(made.vectors), "vector"), len(made.vectors) - len(chosen)
+    vectors, rest = counted(len(made.vectors), "vector"), len(made.vectors) - len(chosen)
     if not chosen:
-        yield f"none of the {whole} tells any two hypotheses apart"
+        yield f"none of the {vectors} tells any two hypotheses apart"
         yield ""
         return
     how = "no smaller set does" if made.enough.exact else "a greedy choice: a smaller set might do"
     tell = agreeing(len(chosen), "tells", "tell")
-    yield f"{len(chosen)} of the {whole} {tell} apart as much as all of them ({how});"
+    yield f"{len(chosen)} of the {vectors} {tell} apart as much as all of them ({how});"
     new, none = (counted(count, "decides", "decide") for count in (rest, len(nothing)))
     yield f"of the others, {new} nothing new, and {none} nothing at all. The {len(chosen)}:"
     yield from _item("", (made.vectors.names[n] for n in chosen))

@@ -209,8 +209,8 @@ def specified_in(
     """Each unit as soon as ACL2 has taken it."""
     numbers = [_numbers(row) for row in rows]
     with certifying(None if books is None else Path(books), timeout) as certified:
-        for row, own in zip(rows, numbers, strict=True):
-            yield SpecifiedUnit(row.name, own, certified(specification_book(row.model)))
+        for row, number in zip(rows, numbers, strict=True):
+            yield SpecifiedUnit(row.name, number, certified(specification_book(row.model)))
 
 
 def _numbers(row: Row) -> SpecifiedNumbers:

@@ -396,10 +396,10 @@ def check(
             asked = device_asked(row, opened)
         run = asked.run
         if resume is not None:
-            kept = opened.enter_context(
+            store = opened.enter_context(
                 AnswerLog(Path(resume), f"{asked.name} {row.model.digest} {asked.identity}")
             )
-            run = cached_implementation(row.model, run, kept)
+            run = cached_implementation(row.model, run, store)
 
         def stop(count: int, mismatches: int, examination: Examination | None) -> None:
             so_far = None if examination is None else _explained(asked.name, examination, None, seed)

@@ -149,9 +149,9 @@ def identify(
         box_identity = "" if asked is None else asked.identity
         with (
             Transcript(shape.formats, Path(transcript), box_identity) if transcript else nullcontext()
-        ) as kept:
+        ) as file:
             search = Identification(
-                kinds, asked, budget=budget, seed=seed, options=options, progress=progress, transcript=kept,
+                kinds, asked, budget=budget, seed=seed, options=options, progress=progress, transcript=file,
                 given=_exchanges(data, shape),
             )  # fmt: skip
             outcome = search.run()

@@ -407,11 +407,11 @@ class _Problem:
         Where no kernel is known, those of IEEE operations on these operands are supposed.
         """
         fmt, diff = self.differences.format, self.differences
-        own = kernels[side] or kernels[1 - side]
-        program = own is not None and isinstance(own.unit.model, WrittenProgram)
+        kernel = kernels[side] or kernels[1 - side]
+        program = kernel is not None and isinstance(kernel.unit.model, WrittenProgram)
         if not diff.count or not isinstance(fmt, Format) or program:
             return None
-        supposed = [own] if own else [Kernel(row) for row in self.usual_units()]
+        supposed = [kernel] if kernel else [Kernel(row) for row in self.usual_units()]
         words = {name.lower(): array for name, array in self.words.items() if name in ("A", "B", "C", "bias")}
         values = floats(fmt, (diff.left, diff.right)[side])
         if not supposed or (supposed[0].epilogue.bias and "bias" not in words):

@@ -425,10 +425,10 @@ def _take_formats(
 
 def _check_operands(row: Row, formats: Mapping[str, AnyFormat], operands: str | None) -> None:
     """Raises :class:`.TcsmtError` where a unit takes A or B in another format than that of the matrix."""
-    for name, own in (("a", row.model.a_format), ("b", row.model.b_format)):
-        if own != formats[name]:
+    for name, fmt in (("a", row.model.a_format), ("b", row.model.b_format)):
+        if fmt != formats[name]:
             raise TcsmtError(
-                f"{row.name} takes {name.upper()} in {own.name}, and {name.upper()} is {formats[name].name}: "
+                f"{row.name} takes {name.upper()} in {fmt.name}, and {name.upper()} is {formats[name].name}: "
                 + (
                     "if it was rounded before, say how (operands, --operands)"
                     if operands is None

@@ -68,8 +68,8 @@ class BlockScales:
         if model.scale_format is None:
             return False
         count = -(-self.k // (model.k // model.scales))
-        own = dtype_of(model.scale_format)
-        return all(n == count for n in self.counts) and all(dtype == own for dtype in self.dtypes)
+        dtype_of_unit = dtype_of(model.scale_format)
+        return all(n == count for n in self.counts) and all(dtype == dtype_of_unit for dtype in self.dtypes)
 
     def chosen(self, unit: UnitLike, rows: Sequence[Row]) -> list[Row]:
         """Return the rows that take them. Raises :class:`.TcsmtError` where none does, or where it is open
@@ -172,10 +172,10 @@ def _has_range(row: Row, formats: Mapping[str, AnyFormat]) -> bool:
     """Return whether a row's operands have the exponents of these formats' normal numbers; integers are
     words.
     """
-    own = row.model.operand_formats.named
+    unit_formats = row.model.operand_formats.named
     for name, fmt in formats.items():
         if isinstance(fmt, Format):
-            taken = own[name]
+            taken = unit_formats[name]
             if not (isinstance(taken, Format) and taken.e_min <= fmt.e_min and fmt.e_max <= taken.e_max):
                 return False
     return True
@@ -183,8 +183,8 @@ def _has_range(row: Row, formats: Mapping[str, AnyFormat]) -> bool:
 
 def _closeness(row: Row, formats: Mapping[str, AnyFormat]) -> list[tuple[int, int]]:
     """A key that is smallest for operands of no larger range than is needed, and then of the most bits."""
-    own = row.model.operand_formats.named
-    taken = (own[name] for name in formats)
+    unit_formats = row.model.operand_formats.named
+    taken = (unit_formats[name] for name in formats)
     return [(fmt.e_max, -fmt.precision) for fmt in taken if isinstance(fmt, Format)]
 
 
@@ -233,8 +233,8 @@ def _first_taking(
 
 
 def _takes(row: Row, formats: Mapping[str, AnyFormat]) -> bool:
-    own = row.model.operand_formats.named
-    return all(own[name] == fmt for name, fmt in formats.items())
+    unit_formats = row.model.operand_formats.named
+    return all(unit_formats[name] == fmt for name, fmt in formats.items())
 
 
 def _may_be_values(fmt: AnyFormat) -> bool:

@@ -98,18 +98,18 @@ def reproduce(
         "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
     }
-    with Checkpoint(None if folder is None else folder / f"{name}.partial.json", _LAYOUT) as kept:
+    with Checkpoint(None if folder is None else folder / f"{name}.partial.json", _LAYOUT) as checkpoint:
         for experiment in described.experiments:
-            before = _before(kept, experiment.name, data["code"])
+            before = _before(checkpoint, experiment.name, data["code"])
             result = experiment.run(Run(data, before, options, folder, say))
-            for text in experiment.text(_keeping(experiment.name, result, len(before), data, kept)):
+            for text in experiment.text(_keeping(experiment.name, result, len(before), data, checkpoint)):
                 on_text(text)
         data["models"] = models_named(data) | described.models()
         if folder is not None:
             path = folder / f"{name}.json"
             replace_text(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
             say(f"written: {path}")
-        kept.finish()
+        checkpoint.finish()
     if folder is not None:
         _draw(described.plots, folder / name, data, say)
     return Reproduction(name, data)
@@ -123,14 +123,14 @@ def _code() -> str:
     return digest_of_sources("language", "matrix_units", "simulate", "programs", "surveys/papers")
 
 
-def _before(kept: Checkpoint, name: str, code: str) -> list[Any]:
+def _before(checkpoint: Checkpoint, name: str, code: str) -> list[Any]:
     """Return the parts of a list that an interrupted run of the same code had."""
-    record = kept.records.get(name, {})
+    record = checkpoint.records.get(name, {})
     results = record.get("found") if record.get("code") == code else None
     return results if isinstance(results, list) else []
 
 
-def _keeping(name: str, result: Any, before: int, data: dict[str, Any], kept: Checkpoint) -> Iterator[Any]:
+def _keeping(name: str, result: Any, before: int, data: dict[str, Any], file: Checkpoint) -> Iterator[Any]:
     """Yield the parts of a result, each in the data and on disk as it comes.
 
     before: so many parts an interrupted run has on disk, which are never replaced by fewer.
@@ -140,7 +140,7 @@ def _keeping(name: str, result: Any, before: int, data: dict[str, Any], kept: Ch
     for part in parts_of(result):
         parts.append(part)
         if len(parts) >= before:
-            kept.keep(name, {"found": data[name], "code": data["code"]})
+            file.keep(name, {"found": data[name], "code": data["code"]})
         yield part
 
 
@@ -219,19 +219,19 @@ def variants(
     if largest < LENGTHS[0]:
         raise TcsmtError(f"largest = {largest}: must be {LENGTHS[0]} or more")
     results: list[Record] = []
-    with Checkpoint(output, _POINTS, "--output") as kept:
+    with Checkpoint(output, _POINTS, "--output") as checkpoint:
         asked = content()
         before = [
             {name: value for name, value in point.items() if name != "asked"}
-            for point in kept.records.values()
+            for point in checkpoint.records.values()
             if point.get("asked") == asked
         ]
         for point in points(largest, before):
             results.append(point)
             if point not in before:
-                kept.keep(_point_key(point), {**point, "asked": asked})
+                checkpoint.keep(_point_key(point), {**point, "asked": asked})
             _tell(on_text, _point_lines(point))
-        result = ParameterVariants(tuple(results), tuple(kept.records.values()))
+        result = ParameterVariants(tuple(results), tuple(checkpoint.records.values()))
     _tell(on_text, _conclusion_lines(result.conclusions))
     return result
 

@@ -69,10 +69,10 @@ class Declared(options.SolvingCommand):
         made: Mapping[str, Made],
         renamed: Mapping[str, str],
     ) -> None:
-        own = reversed(getattr(body, "__click_params__", []))
+        written = reversed(getattr(body, "__click_params__", []))
         super().__init__(
             body.__name__, callback=self._run, help=inspect.getdoc(body),
-            params=[*(one for many, _ in made.values() for one in many), *own, options.json_option()],
+            params=[*(one for many, _ in made.values() for one in many), *written, options.json_option()],
         )  # fmt: skip
         self.calls, self.body, self.made, self.renamed = calls, body, made, renamed
 

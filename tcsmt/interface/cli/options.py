@@ -35,8 +35,8 @@ class SolvingCommand(click.Command):
         """The command's own options, then those of solving."""
         for title, of_solving in (("Options", False), ("Solvers and processes", True)):
             options = (param for param in self.get_params(ctx) if isinstance(param, click.Option))
-            own = (option for option in options if isinstance(option, _SolvingOption) is of_solving)
-            records = [record for option in own if (record := option.get_help_record(ctx)) is not None]
+            chosen = (option for option in options if isinstance(option, _SolvingOption) is of_solving)
+            records = [record for option in chosen if (record := option.get_help_record(ctx)) is not None]
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
@@ -67,12 +67,12 @@ def solving_options(fields: str, default: SolvingOptions | None, text: str) -> M
     call has no default ("timeout=20.0").
     """
     usual = default or SolvingOptions()
-    own = dict(field.partition("=")[::2] for field in fields.split())
-    for name, value in own.items():
+    defaults = dict(field.partition("=")[::2] for field in fields.split())
+    for name, value in defaults.items():
         usual = replace(usual, **{name: type(getattr(usual, name))(value)}) if value else usual
-    if "confirm" in own:
+    if "confirm" in defaults:
         usual = replace(usual, confirm=bool(usual.confirm))
-    return [solving_option(name, getattr(usual, name)) for name in own], partial(replace, usual)
+    return [solving_option(name, getattr(usual, name)) for name in defaults], partial(replace, usual)
 
 
 #: Ranges of exponents by name: Valpey et al.'s (Ootomo and Yokota's Type 1), and their other one.
@@ -157,9 +157,9 @@ def design_options(words: str, default: DesignFiles | None, text: str) -> Made:
     from tcsmt.interface.api import designs  # only what reads a design needs it
 
     parameters, said = inspect.signature(designs.design).parameters, sentences(designs.design)
-    own = {"timeout": "read_timeout"}  # a solver's is another one
+    names = {"timeout": "read_timeout"}  # a solver's is another one
     made: list[click.Parameter] = [
-        option_of(parameters[name].replace(name=own.get(name, name)), form, said[name], vars(designs))
+        option_of(parameters[name].replace(name=names.get(name, name)), form, said[name], vars(designs))
         for name, form in _DESIGN.items()
     ]
     source = click.Option(["--source"], type=PATH, multiple=True, help="A file to compile first.")

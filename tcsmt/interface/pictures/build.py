@@ -132,11 +132,11 @@ class _Drawing:
             yield Listing(title, (Note(self._special_inputs()), self._listed(result)))
             return
         merged = _merged(summed)
-        for number, whole in enumerate(merged, 1):
+        for number, total in enumerate(merged, 1):
             last = number == len(merged)
-            names = [s.name for s in block[: block.index(whole[0])] if isinstance(s.value, Exponent)]
-            label = whole[0].name if len(merged) > 1 else title
-            yield self._grid(label, whole, result if last else None, names[-1:])
+            names = [s.name for s in block[: block.index(total[0])] if isinstance(s.value, Exponent)]
+            label = total[0].name if len(merged) > 1 else title
+            yield self._grid(label, total, result if last else None, names[-1:])
 
     def _overflowed(self, block: Sequence[Stage]) -> Iterator[tuple[str, Fraction]]:
         """Yield what an integer result lost of the exact sum before it."""
@@ -227,15 +227,15 @@ class _Drawing:
             lowest = exponent_value(x.exponent, self.known) - x.fraction_bits
             width = max(1, _leading(value) - lowest + 1)
         word = int(abs(value) / Fraction(2) ** lowest)
-        kept = int(abs(fixed_value(addend, self.known)) / Fraction(2) ** unit)
+        size = int(abs(fixed_value(addend, self.known)) / Fraction(2) ** unit)
         cells = []
-        for weight in range(max(lowest + width, unit + kept.bit_length()) - 1, min(lowest, unit) - 1, -1):
-            own = lowest <= weight < lowest + width
-            exact = word >> (weight - lowest) & 1 if own else 0
-            bit = kept >> (weight - unit) & 1 if weight >= unit else 0
-            if own and weight < unit:
+        for weight in range(max(lowest + width, unit + size.bit_length()) - 1, min(lowest, unit) - 1, -1):
+            inside = lowest <= weight < lowest + width
+            exact = word >> (weight - lowest) & 1 if inside else 0
+            bit = size >> (weight - unit) & 1 if weight >= unit else 0
+            if inside and weight < unit:
                 cells.append(Cell(weight, exact, BitFate.CUT))
-            elif own or bit:
+            elif inside or bit:
                 cells.append(Cell(weight, bit, BitFate.KEPT if bit == exact else BitFate.CHANGED))
         names = (self.stages[id(p)].name for p in (x, addend) if id(p) in self.stages)
         stages = tuple(dict.fromkeys(names))
@@ -306,8 +306,8 @@ class _Drawing:
         dropped = abs(value) % step
         up = got > abs(value)
         high = max(leading, _leading(got) if got else last)
-        kept = range(high, max(last, unit) - 1, -1)
-        cells = [Cell(w, int(got / step) >> (w - last) & 1, BitFate.ROUNDED) for w in kept]
+        places = range(high, max(last, unit) - 1, -1)
+        cells = [Cell(w, int(got / step) >> (w - last) & 1, BitFate.ROUNDED) for w in places]
         lost = int(dropped / Fraction(2) ** unit)
         cells += [Cell(w, lost >> (w - unit) & 1, BitFate.DROPPED) for w in range(last - 1, unit - 1, -1)]
         text = (

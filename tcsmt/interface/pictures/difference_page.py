@@ -50,11 +50,11 @@ pre {{ overflow-x: auto; }}
 def as_page(differences: Differences, lines: Sequence[str], sheet: Sheet | None) -> str:
     """Return the page. lines: text for people. sheet: a picture of one element, if there is one."""
     rows, columns = differences.left.shape
-    tall, wide = (-(-size // _CELLS) for size in (rows, columns))
-    across, down = -(-columns // wide), -(-rows // tall)
+    cell_height, cell_width = (-(-size // _CELLS) for size in (rows, columns))
+    across, down = -(-columns // cell_width), -(-rows // cell_height)
     pixel = max(4, min(32, _SIDE // max(across, down)))
     width, height = across * pixel, down * pixel
-    block = "one element" if tall == wide == 1 else f"{tall} x {wide} elements"
+    block = "one element" if cell_height == cell_width == 1 else f"{cell_height} x {cell_width} elements"
     caption = (
         f"Each cell is {block}; the darker it is, the larger the largest difference in it, on a logarithmic "
         "scale. Empty: no element differs. Point at a cell for its elements."
@@ -62,19 +62,19 @@ def as_page(differences: Differences, lines: Sequence[str], sheet: Sheet | None)
     return _PAGE.format(
         colour=_COLOUR, text=escape("\n".join(lines)), width=width, height=height,
         inner_width=width - 1, inner_height=height - 1,
-        cells="\n".join(_cells(differences, tall, wide, pixel)), caption=caption,
+        cells="\n".join(_cells(differences, cell_height, cell_width, pixel)), caption=caption,
         picture=f"<figure>{as_svg(sheet)}</figure>" if sheet is not None else "",
     )  # fmt: skip
 
 
-def _cells(differences: Differences, tall: int, wide: int, pixel: int) -> Iterator[str]:
+def _cells(differences: Differences, height: int, width: int, pixel: int) -> Iterator[str]:
     rows, columns = differences.left.shape
     scale = np.log2(differences.ulps.astype(np.float64) + 2)
     scale[~differences.differ] = 0
     largest = float(scale.max()) or 1.0
-    for down, top in enumerate(range(0, rows, tall)):
-        for across, first in enumerate(range(0, columns, wide)):
-            part = slice(top, min(top + tall, rows)), slice(first, min(first + wide, columns))
+    for down, top in enumerate(range(0, rows, height)):
+        for across, first in enumerate(range(0, columns, width)):
+            part = slice(top, min(top + height, rows)), slice(first, min(first + width, columns))
             count = int(differences.differ[part].sum())
             if count:
                 # NaN against a number counts as the largest distance

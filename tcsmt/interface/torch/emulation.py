@@ -171,9 +171,9 @@ class TorchEmulation:
 
     def _computed(self, operation: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         name, _, overload = str(operation).removeprefix("aten.").partition(".")
-        own = OPERATIONS.get(name.removesuffix("_"))
+        rule = OPERATIONS.get(name.removesuffix("_"))
         why = ""
-        if own is not None:
+        if rule is not None:
             target = (
                 named.pop("out", None)
                 if overload.endswith("out")
@@ -183,7 +183,7 @@ class TorchEmulation:
             )
             try:
                 with IeeeFloats():
-                    result = own(self._products, *arguments, **named)
+                    result = rule(self._products, *arguments, **named)
             except Unsupported as reason:
                 why = str(reason)
                 if overload.endswith("out"):

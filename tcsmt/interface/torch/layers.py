@@ -67,14 +67,14 @@ class _Forward:
         It is known by an operand that the forward product had. Where that is both of them, or checkpoints
         made it again, by autograd's formulas. None: they do not tell, or not of which operand.
         """
-        own = _Operand.of(left), _Operand.of(right)
-        kept = [[operand.same(side) for operand in own] for side in self.operands]
+        factors = _Operand.of(left), _Operand.of(right)
+        held = [[operand.same(side) for operand in factors] for side in self.operands]
         formulas = self._formulas()
-        if any(kept[0]) and any(kept[1]):
-            place = 1 if kept[0][0] else 0
+        if any(held[0]) and any(held[1]):
+            place = 1 if held[0][0] else 0
             fitting = [side for side, (_, gradient) in enumerate(formulas) if gradient == place]
             return (fitting[0] if len(fitting) == 1 else None), place
-        for side, matches in enumerate(kept):
+        for side, matches in enumerate(held):
             if any(matches):
                 return 1 - side, 1 if matches[0] else 0
         shapes = tuple(left.shape[-2:]), tuple(right.shape[-2:])
@@ -85,11 +85,11 @@ class _Forward:
         """Return the place of the gradient of operand ``side`` (None: of either); ``own`` of it is one."""
         weights = [role == "weight" for role in self.roles]
         if side is None:  # of one tensor, which is both operands
-            name, kept = "weight" if all(weights) else "left or right", self.roles[0]
+            name, other_role = "weight" if all(weights) else "left or right", self.roles[0]
         else:
             name = "weight" if weights[side] else "input" if weights[1 - side] else ("left", "right")[side]
-            kept = self.roles[1 - side]
-        roles: list[Role] = [kept, kept]
+            other_role = self.roles[1 - side]
+        roles: list[Role] = [other_role, other_role]
         roles[own] = "gradient"
         return ProductPlace(self.layer, f"{name} gradient", *roles)
 

@@ -87,14 +87,14 @@ class ProductLosses:
         fine = np.isfinite(reference) & np.isfinite(result) & np.isfinite(steps[0]) & np.isfinite(steps[1])
         self.overflowed += int((np.isfinite(reference) & ~fine).sum())
         parts = [step[fine] for step in steps]
-        whole = parts[0] + parts[1] + parts[2]
-        self.elements += whole.size
+        losses = parts[0] + parts[1] + parts[2]
+        self.elements += losses.size
         self.squares += float(np.square(reference[fine]).sum())
-        self.errors += float(np.square(whole).sum())
+        self.errors += float(np.square(losses).sum())
         for cause, part in zip(CAUSES, parts, strict=True):
-            self.along[cause] += float((part * whole).sum())
+            self.along[cause] += float((part * losses).sum())
             self.alone[cause] += float(np.square(part).sum())
-        self.largest = max(self.largest, float(np.abs(whole).max(initial=0.0)))
+        self.largest = max(self.largest, float(np.abs(losses).max(initial=0.0)))
 
 
 def sampled(stack: tuple[int, ...], rows: int, most: int | None) -> tuple[Any, ...]:

@@ -100,9 +100,9 @@ def _convolution(
     recipe = _recipe(products, x, weight)
     weights, columns = shape.weights(weight), shape.columns(x)
     products.admit((weights, columns))
-    own = None if bias is None else bias.reshape(groups, -1, 1)
+    addend = None if bias is None else bias.reshape(groups, -1, 1)
     place = products.layers.place(weight, x)
-    result = products.multiply("conv2d", weights, columns, recipe, c=own, place=place)
+    result = products.multiply("conv2d", weights, columns, recipe, c=addend, place=place)
     return result.reshape(x.shape[0], weight.shape[0], *shape.size(x, weight))
 
 

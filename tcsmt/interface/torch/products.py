@@ -190,8 +190,8 @@ class EmulatedProducts:
         else:
             forms = FORMAT_OF[a.dtype].name, FORMAT_OF[b.dtype].name
         row = self.instruction(recipe, *forms)
-        own = row.model.a_format.name, row.model.b_format.name
-        quantised = quantise(left, recipe, place.a, own[0]), quantise(right, recipe, place.b, own[1])
+        formats = row.model.a_format.name, row.model.b_format.name
+        quantised = quantise(left, recipe, place.a, formats[0]), quantise(right, recipe, place.b, formats[1])
         return self.finish(
             operation,
             place,
@@ -267,8 +267,8 @@ class EmulatedProducts:
         stack, (m, n) = total.values.shape[:-2], total.values.shape[-2:]
         items, rows = sampled(stack, m, self.rows)
 
-        def some(array: Array, own: int, *, all_rows: bool = False) -> Array:
-            every = np.broadcast_to(array, (*stack, *array.shape[array.ndim - own :]))
+        def some(array: Array, axes: int, *, all_rows: bool = False) -> Array:
+            every = np.broadcast_to(array, (*stack, *array.shape[array.ndim - axes :]))
             flat = every.reshape(-1, *every.shape[len(stack) :])[items]
             sample: Array = flat if all_rows else flat[:, rows]
             return sample
@@ -304,8 +304,8 @@ def _numbers(matrix: Quantised, items: Any, rows: Any, stack: tuple[int, ...]) -
     flat = wide(values.reshape(-1, *values.shape[-2:])[items][:, rows])
     if matrix.scales is not None:
         scales = np.broadcast_to(scales, (*stack, *(scales.shape[-2:] if scales.ndim else (1, 1))))
-        own = scales.reshape(-1, *scales.shape[-2:])[items]
-        flat *= (own if own.shape[-2] == 1 else own[:, rows]).astype(np.float64)
+        chosen = scales.reshape(-1, *scales.shape[-2:])[items]
+        flat *= (chosen if chosen.shape[-2] == 1 else chosen[:, rows]).astype(np.float64)
     return flat if matrix.whole is None else flat * np.float64(matrix.whole)
 
 

@@ -156,16 +156,16 @@ def _may_hold_words(fmt: AnyFormat, dtype: np.dtype[Any]) -> bool:
     other library has arrays of it, which could be meant.
     """
     size = unsigned(fmt).itemsize
-    own = fmt.name not in FORMATS and fmt.name not in INTEGERS and dtype.itemsize >= size
-    return own or dtype.itemsize in (size, _ANY_WORD)
+    is_custom = fmt.name not in FORMATS and fmt.name not in INTEGERS and dtype.itemsize >= size
+    return is_custom or dtype.itemsize in (size, _ANY_WORD)
 
 
 def _of_another_width(fmt: AnyFormat, dtype: np.dtype[Any]) -> str:
     """Return what words of a format have, and which formats have words of a dtype's size."""
     formats = {**FORMATS, **INTEGERS}
     others = [name for name, other in formats.items() if unsigned(other).itemsize == dtype.itemsize]
-    own = f"words of {fmt.name} have {fmt.width} bits ({unsigned(fmt).name})"
-    return f"{own}; those of {8 * dtype.itemsize} bits are of {', '.join(others)}"
+    expected = f"words of {fmt.name} have {fmt.width} bits ({unsigned(fmt).name})"
+    return f"{expected}; those of {8 * dtype.itemsize} bits are of {', '.join(others)}"
 
 
 def _numbers(array: Array, name: str) -> Array:
@@ -356,10 +356,10 @@ def _number(text: str) -> Fraction:
         sign, factor, exponent = product.groups()
         value = Fraction(factor or "1")
     elif hexadecimal := _HEX_FLOAT.fullmatch(text):
-        sign, whole, fraction, exponent = hexadecimal.groups()
+        sign, integer, fraction, exponent = hexadecimal.groups()
         if fraction is None and exponent is None:
             raise ValueError("a word has no sign")
-        value = Fraction(int(whole + (fraction or ""), 16), 16 ** len(fraction or ""))
+        value = Fraction(int(integer + (fraction or ""), 16), 16 ** len(fraction or ""))
     else:
         raise ValueError("not a number")
     _check_exponent(exponent)

@@ -144,11 +144,11 @@ class ArchitectureFile:
         for block in blocks:
             single = "table" not in block
             beside = {} if single else {name: value for name, value in block.items() if name != "table"}
-            for own in (block,) if single else self._lines(block["table"]):
+            for entry in (block,) if single else self._lines(block["table"]):
                 keys = self.data.get("defaults", {}) | beside
-                for name in own.get("inherits", ()):
+                for name in entry.get("inherits", ()):
                     keys |= shared[choose(f"{self.path}: shared keys", name, shared)]
-                keys |= own
+                keys |= entry
                 keys.pop("inherits", None)
                 yield keys
 

@@ -53,23 +53,23 @@ def description(row: Row, simulation: Mapping[str, str]) -> str:
     elif m.group > 1:
         lines.append(f"  arithmetic: sums of groups of {m.group} lanes, scaled, and then {m.title}")
     else:
-        f, carry, whole = m.sum.fraction_bits, m.enough_carry_bits, m.integer_bits
+        f, carry, integer_bits = m.sum.fraction_bits, m.enough_carry_bits, m.integer_bits
         out = m.d_format
-        kept = m.final.precision.round_fraction_bits or out.fraction_bits
+        last_bit = m.final.precision.round_fraction_bits or out.fraction_bits
         lines += [
             "  conventions:",
             f"    alignment fraction bits F: {f}   (MMA-Sim)",
             f"    extra alignment bits n_eab = F - 23: {m.extra_alignment_bits}   (Khattak and Mikaitis)",
             f"    product alignment (integer, fraction bits): (2,{f}), {2 + f} bits wide",
             f"    bits kept of an aligned FP32-like significand in [1, 2): {f + 1}   (Valpey et al.)",
-            f"    carry bits above the {_COUNTS.get(whole, whole)} integer bits: {carry} "
+            f"    carry bits above the {_COUNTS.get(integer_bits, integer_bits)} integer bits: {carry} "
             f"= ceil(log2({m.lanes.n_fma} + 1))",
             "        (always enough; the fewest: tcsmt find --property carry-bits)",
-            f"    accumulator: {whole + f + carry} bits and a sign; "
-            f"as {{integer.fraction}}: {{{whole + carry}.{f}}}",
+            f"    accumulator: {integer_bits + f + carry} bits and a sign; "
+            f"as {{integer.fraction}}: {{{integer_bits + carry}.{f}}}",
             f"    Fasi et al. count from normalised terms: {{{1 + carry}.{f}}}",
             f"    block FMA size N_FMA: {m.lanes.n_fma} of K = {m.k}: {_blocks(m)}",
-            f"    final rounding: {m.final.rounding} at fraction bit {kept} of {out.name}",
+            f"    final rounding: {m.final.rounding} at fraction bit {last_bit} of {out.name}",
         ]
     form, reason = _FORMS[simulation["form"]], simulation["reason"]
     lines += [f"  simulator: {form}: {reason}", "  parameters:"]

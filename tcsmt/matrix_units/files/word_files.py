@@ -167,13 +167,13 @@ def _of_words(where: str, line: str, formats: dict[str, AnyFormat]) -> list[int]
 def _of_number(where: str, line: str, formats: dict[str, AnyFormat]) -> list[int]:
     widths = [fmt.width for fmt in formats.values()]
     number, digits = _number(where, line), len(line.lower().removeprefix("0x").replace("_", ""))
-    whole, inputs = (-(-bits // 4) for bits in (sum(widths), sum(widths[:-1])))
-    if digits not in (whole, inputs):
+    all_digits, inputs = (-(-bits // 4) for bits in (sum(widths), sum(widths[:-1])))
+    if digits not in (all_digits, inputs):
         raise TcsmtError(
-            f"{where}: {digits} digits: must be {inputs}, or {whole} with the result: all words of a "
+            f"{where}: {digits} digits: must be {inputs}, or {all_digits} with the result: all words of a "
             "row, one after the other"
         )
-    chosen = widths if digits == whole else widths[:-1]
+    chosen = widths if digits == all_digits else widths[:-1]
     if number >> sum(chosen):
         raise TcsmtError(f"{where}: the number has more than {sum(chosen)} bits")
     words = []

@@ -71,8 +71,8 @@ def batched(
     stack = stack_of(**arrays)
 
     def product(place: tuple[int, ...], report: Callable[[int, int], None] | None) -> Array:
-        own = {name: array[place] for name, array in arrays.items()}
-        return gemm(**own, model=model, reduction=reduction, epilogue=epilogue, progress=report)
+        matrices = {name: array[place] for name, array in arrays.items()}
+        return gemm(**matrices, model=model, reduction=reduction, epilogue=epilogue, progress=report)
 
     if not stack:
         return product((), progress)
@@ -95,10 +95,10 @@ def stack_of(**operands: Array | None) -> tuple[int, ...]:
     dimensions do not broadcast.
     """
     arrays = {name: array for name, array in operands.items() if array is not None}
-    own = {name: array.shape[: max(0, array.ndim - _OWN[name])] for name, array in arrays.items()}
+    stacks = {name: array.shape[: max(0, array.ndim - _OWN[name])] for name, array in arrays.items()}
     told = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
     try:
-        shape = np.broadcast_shapes(*own.values())
+        shape = np.broadcast_shapes(*stacks.values())
     except ValueError:
         raise TcsmtError(f"the leading dimensions of stacks do not broadcast: {told}") from None
     if 0 in shape:
@@ -114,4 +114,4 @@ def _after(
     """Return what is told of the progress of one product of many, all alike."""
     if progress is None:
         return None
-    return lambda done, whole: progress(number * whole + done, count * whole)
+    return lambda done, total: progress(number * total + done, count * total)

@@ -136,9 +136,9 @@ class SampledElements:
         """
         if not reduction.tiled or self.places is None:
             return reduction.orders(self.a.shape[1], k, c=self.c is not None), None
-        own = [reduction.of_element(int(row), int(column), self.shape) for row, column in self.places]
-        ways = list(dict.fromkeys(own))
-        return ways, np.array([ways.index(way) for way in own])
+        orders = [reduction.of_element(int(row), int(column), self.shape) for row, column in self.places]
+        ways = list(dict.fromkeys(orders))
+        return ways, np.array([ways.index(way) for way in orders])
 
 
 def on_elements(
@@ -171,12 +171,12 @@ def on_elements(
         rules = ArrayRules((len(a),), no_chain, first.nans)
         given = {"c": c, "bias": elements.bias}
         for member in members:
-            reductions, own = ways[member.reduction]
+            reductions, places = ways[member.reduction]
             schedule = member.schedule
             totals = [held[schedule.sum_format, candidate] for candidate in reductions]
             end = schedule.end(c=c is not None, bias=elements.bias is not None)
             words = np.stack([read(end, rules, {**given, "total": total}) for total in totals])
-            yield member, words[own, np.arange(len(a))] if own is not None else _only(words)
+            yield member, words[places, np.arange(len(a))] if places is not None else _only(words)
 
 
 def _only(words: Array) -> Array:

@@ -89,9 +89,9 @@ class FewProducts:
         sides = []
         for side in "ab":
             columns = np.stack([words[f"{side}{n}"] for n in range(count)], axis=1)
-            whole = np.zeros((_ROWS, self.k), columns.dtype)
-            np.put_along_axis(whole, places, columns, axis=1)
-            sides.append(whole)
+            full = np.zeros((_ROWS, self.k), columns.dtype)
+            np.put_along_axis(full, places, columns, axis=1)
+            sides.append(full)
         results = dict(on_elements(self.kernels, SampledElements(sides[0], sides[1], words["c"])))
         return [results[kernel] for kernel in self.kernels]
 
@@ -206,8 +206,8 @@ class FewProducts:
             witnesses.append(_short(question, values))
             if len(witnesses) == _STARTS:
                 break
-        whole = [dict.fromkeys(question.formats, 0) | values for values in witnesses]
-        replayed = [values for values in whole if evaluate([question.goal], values)[0]]
+        inputs = [dict.fromkeys(question.formats, 0) | values for values in witnesses]
+        replayed = [values for values in inputs if evaluate([question.goal], values)[0]]
         return min(replayed, key=lambda values: cost(question.formats, values), default=None)
 
     def _values(self, row: int) -> dict[str, int]:

@@ -69,19 +69,19 @@ def gemm(
     for rows, columns, resolved in regions:
         parts = [part for part, _ in schedule.chains(length, resolved)]
         scales.check(parts, length)
-        wide, high = (len(range(*side.indices(size))) for side, size in ((columns, n), (rows, m)))
-        seen.total += sum(-(-len(part) // model.k) for part in parts) * high * wide
+        width, height = (len(range(*side.indices(size))) for side, size in ((columns, n), (rows, m)))
+        seen.total += sum(-(-len(part) // model.k) for part in parts) * height * width
         work.append((rows, columns, resolved))
     result = np.empty((m, n), unsigned(schedule.d_format))
     for rows, columns, resolved in work:
         x, y = left[rows], right[:, columns]
-        own = {name: None if array is None else _of(array, rows, columns) for name, array in extra.items()}
+        others = {name: None if array is None else _of(array, rows, columns) for name, array in extra.items()}
         c_block = None if c_words is None else c_words[rows, columns]
         given = {"A": x, "B": y, "c": c_block}
         rules = ArrayRules((len(x), y.shape[1]), _chains(scales.on(rows, columns), seen), schedule.nans)
         total = read(schedule.sums(length, resolved, c=c_block is not None), rules, given)
-        end = schedule.end(**{name: array is not None for name, array in {**own, "c": c_block}.items()})
-        result[rows, columns] = read(end, rules, {**given, **own, "total": total})
+        end = schedule.end(**{name: array is not None for name, array in {**others, "c": c_block}.items()})
+        result[rows, columns] = read(end, rules, {**given, **others, "total": total})
     return from_words(schedule.d_format, result)
 
 
@@ -167,8 +167,8 @@ class _Scales:
         """Raises :class:`.TcsmtError` where a part is not made of whole blocks."""
         for part in parts if self.block else ():
             blocks = part[:: self.block]
-            whole = np.concatenate([np.arange(at, min(at + self.block, length)) for at in blocks])
-            if (blocks % self.block).any() or not np.array_equal(whole, part):
+            covered = np.concatenate([np.arange(at, min(at + self.block, length)) for at in blocks])
+            if (blocks % self.block).any() or not np.array_equal(covered, part):
                 raise TcsmtError(
                     f"K from {part[0]} to {part[-1] + 1}: a part must be made of whole blocks of {self.block}"
                 )

@@ -98,8 +98,8 @@ class Level:
         self._check(bool(self.at) == (self.kind == "cuts") and rising, "cuts must be positive and rising")
         tiled = all(side >= 1 for side in self.tile) == (self.kind == "stream-k")
         self._check(tiled, "stream-k needs tile=ROWSxCOLUMNSxPRODUCTS, each 1 or more; nothing else has one")
-        whole = not self.sequence or sorted(self.sequence) == list(range(len(self.sequence)))
-        self._check(whole, f"order={self.order} must have each number from 0 on once")
+        is_order = not self.sequence or sorted(self.sequence) == list(range(len(self.sequence)))
+        self._check(is_order, f"order={self.order} must have each number from 0 on once")
         in_order = bool(self.sequence) or self.order in ("order", "reversed", "any")
         self._check(
             in_order or (self.total is None and not self.from_zero),
@@ -217,11 +217,11 @@ class Reduction:
         if not self.tiled:
             yield slice(0, m), slice(0, n), self
             return
-        tall, wide, _ = self.levels[0].tile
-        for row in range(0, m, tall):
-            for column in range(0, n, wide):
+        height, width, _ = self.levels[0].tile
+        for row in range(0, m, height):
+            for column in range(0, n, width):
                 resolved = self.of_element(row, column, (m, n, length))
-                yield slice(row, row + tall), slice(column, column + wide), resolved
+                yield slice(row, row + height), slice(column, column + width), resolved
 
     def of_element(self, row: int, column: int, shape: tuple[int, int, int]) -> Reduction:
         """Return how an element of D is reduced, whatever its tile. shape: M, N and K."""
@@ -229,10 +229,10 @@ class Reduction:
             return self
         first, *others = self.levels
         m, n, length = shape
-        tall, wide, deep = first.tile
-        steps, across = -(-length // deep), -(-n // wide)
-        share = -(-(-(-m // tall) * across * steps) // first.number)
-        before = (row // tall * across + column // wide) * steps
+        height, width, deep = first.tile
+        steps, across = -(-length // deep), -(-n // width)
+        share = -(-(-(-m // height) * across * steps) // first.number)
+        before = (row // height * across + column // width) * steps
         ends = range(-(-(before + 1) // share) * share, before + steps, share)
         at = tuple((end - before) * deep for end in ends)
         cut = [replace(first, kind="cuts", number=0, at=at, tile=(0, 0, 0))] if at else []

@@ -33,14 +33,14 @@ def ieee_rows() -> tuple[Row, ...]:
 
     ``ieee/fma.f32.bf16`` takes BF16 operands into binary32 (their products are exact there).
     """
-    wide = [FORMATS[name] for name in ("f32", "f64")]
+    formats = [FORMATS[name] for name in ("f32", "f64")]
     rows = [
         _row(f"{name}.{fmt.name}", fmt, fmt, rounded=rounded)
-        for fmt in wide
+        for fmt in formats
         for name, rounded in (("fma", False), ("mul-add", True))
     ]
     narrow = [FORMATS[name] for name in ("f16", "bf16", "tf32", "e4m3", "e5m2")]
-    return (*rows, *(_row(f"fma.f32.{fmt.name}", fmt, wide[0], rounded=False) for fmt in narrow))
+    return (*rows, *(_row(f"fma.f32.{fmt.name}", fmt, formats[0], rounded=False) for fmt in narrow))
 
 
 def ieee_unit(name: str) -> Row:

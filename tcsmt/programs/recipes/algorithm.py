@@ -95,8 +95,8 @@ class Algorithm(Model):
         narrow = split.format.has_fields_of(unit.a_format) and split.format.has_fields_of(unit.b_format)
         plain = narrow and unit.scale_format is None
         self.check("unit", plain, f"a unit with {split.format.name} operands and no block scales")
-        whole = self.wide.has_fields_of(unit.c_format) and self.wide.has_fields_of(unit.d_format)
-        self.check("unit", whole, f"a unit with {self.wide.name} for c and the result")
+        has_fields = self.wide.has_fields_of(unit.c_format) and self.wide.has_fields_of(unit.d_format)
+        self.check("unit", has_fields, f"a unit with {self.wide.name} for c and the result")
         places = [p for total in self.sums for product in total.products for p in product]
         self.check("sums", bool(places) and all(total.products for total in self.sums), "one product or more")
         products = [product for total in self.sums for product in total.products]

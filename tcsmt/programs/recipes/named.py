@@ -182,11 +182,11 @@ def without_file(name: str) -> str:
         return name
     emulation = is_emulation(name)
     recipe: Any = emulation_recipe(name) if emulation else recipe_named(name)
-    whole = recipe.written_out() if emulation else written_out(recipe)
-    read = emulation_recipe(whole) if emulation else recipe_named(whole)
+    text = recipe.written_out() if emulation else written_out(recipe)
+    read = emulation_recipe(text) if emulation else recipe_named(text)
     if replace(recipe, name="", title="", source="") != replace(read, name="", title="", source=""):
-        raise InternalError(f"{whole} is not the algorithm of {name}")
-    return whole
+        raise InternalError(f"{text} is not the algorithm of {name}")
+    return text
 
 
 def units_for(recipe: Recipe, unit: str | Row) -> list[Row]:
@@ -197,8 +197,8 @@ def units_for(recipe: Recipe, unit: str | Row) -> list[Row]:
     rows = resolve(unit).units if isinstance(unit, str) else [unit]
     if recipe.ordinary:
         return rows[:1]
-    whole = sequences_of(rows[0].architecture) if len(rows) > 1 else []
-    return by_use(row for row in (*whole, *rows) if _takes(row.model, recipe))
+    sequences = sequences_of(rows[0].architecture) if len(rows) > 1 else []
+    return by_use(row for row in (*sequences, *rows) if _takes(row.model, recipe))
 
 
 def algorithm_named(name: str, unit: str | Row, k: int | None = None) -> tuple[Algorithm, Row]:
@@ -218,5 +218,5 @@ def algorithm_named(name: str, unit: str | Row, k: int | None = None) -> tuple[A
 def _takes(unit: Model, recipe: Recipe) -> bool:
     fmt = recipe.split.format
     narrow = fmt.has_fields_of(unit.a_format) and fmt.has_fields_of(unit.b_format)
-    wide = F32.has_fields_of(unit.c_format) and F32.has_fields_of(unit.d_format)
-    return narrow and wide and unit.scale_format is None
+    is_single = F32.has_fields_of(unit.c_format) and F32.has_fields_of(unit.d_format)
+    return narrow and is_single and unit.scale_format is None

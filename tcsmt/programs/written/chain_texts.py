@@ -142,7 +142,7 @@ def _runs(
     ]
     if len(pairs) == 1:
         return [ProductRun(part, words[0])]
-    return [ProductRun(part[first : first + k], own) for first in range(0, len(part), k) for own in words]
+    return [ProductRun(part[first : first + k], pair) for first in range(0, len(part), k) for pair in words]
 
 
 def _same_words(given: AnyFormat, wanted: AnyFormat) -> bool:

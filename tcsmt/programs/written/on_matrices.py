@@ -92,7 +92,7 @@ def input_words(step: ProgramStep, values: Any, shape: tuple[int, int, int]) -> 
         return np.broadcast_to(words, {"a": (m, 1), "b": (1, n), "": (m, n)}[axes])
     if axes in ("a", "b") and words.ndim == 1:
         words = words[:, None] if axes == "a" else words[None]
-    fits = words.ndim == 2 and all(size in (None, own) for size, own in zip(wanted, words.shape, strict=True))
+    fits = words.ndim == 2 and all(size in (None, got) for size, got in zip(wanted, words.shape, strict=True))
     if not fits:
         told = ", ".join("T" if size is None else str(size) for size in wanted)
         raise TcsmtError(

@@ -62,7 +62,7 @@ def _chosen(tokens: Tokens, length: int) -> list[int]:
 
 
 def _cut(name: str, tokens: Tokens, names: Mapping[str, Any]) -> list[Indices]:
-    whole = one_part(tokens, names)
+    indices = one_part(tokens, names)
     numbers, options = [], {}
     while tokens.take(",") or (tokens.found and tokens.found[0][0] == "number"):
         if tokens.found and tokens.found[0][0] == "name":
@@ -72,7 +72,7 @@ def _cut(name: str, tokens: Tokens, names: Mapping[str, Any]) -> list[Indices]:
         else:
             numbers.append(tokens.integer("a number"))
     if name == "permuted":
-        return [_permuted(whole, numbers)]
+        return [_permuted(indices, numbers)]
     if not numbers:
         raise Wrong(f"{name} needs a number")
     if name == "cuts":
@@ -81,13 +81,13 @@ def _cut(name: str, tokens: Tokens, names: Mapping[str, Any]) -> list[Indices]:
         step = options.get("step", 1 if name != "blocks" else None)
         level = Level(kind=_CUTS[name], number=numbers[0], step=step)  # type: ignore[arg-type]
     first = choose("rest", str(options.get("rest", "last")), ("first", "last")) == "first"
-    parts = level.cut(whole[::-1] if first else whole, 1)
+    parts = level.cut(indices[::-1] if first else indices, 1)
     return [part[::-1] for part in parts[::-1]] if first else parts
 
 
-def _permuted(whole: Indices, order: Sequence[int]) -> Indices:
+def _permuted(part: Indices, order: Sequence[int]) -> Indices:
     """Return the indices, in each block of so many in this order."""
     if sorted(order) != list(range(len(order))) or not order:
         raise Wrong("permuted needs each number from 0 on once")
-    blocks = [whole[first : first + len(order)] for first in range(0, len(whole), len(order))]
+    blocks = [part[first : first + len(order)] for first in range(0, len(part), len(order))]
     return np.concatenate([block[[n for n in order if n < len(block)]] for block in blocks])

@@ -92,8 +92,8 @@ class WrittenProgram(ProgramModel):
         if [step.axes[:2] for step in found] != ["A/", "B/"] or found[0].format != found[1].format:
             return ()
         of_a, of_b = (int(step.axes[2:]) for step in found)
-        whole = self.k % of_a == 0 or self.k < of_a
-        return found if of_a == of_b and whole and isinstance(found[0].format, Format) else ()
+        divides = self.k % of_a == 0 or self.k < of_a
+        return found if of_a == of_b and divides and isinstance(found[0].format, Format) else ()
 
     @property
     def _others(self) -> dict[str, ProgramStep]:

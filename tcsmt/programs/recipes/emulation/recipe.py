@@ -44,8 +44,8 @@ class EmulationRecipe:
     def takes(self, unit: Model) -> bool:
         """Return whether a unit has operands of the format, and results that it can go on from."""
         narrow = unit.a_format == unit.b_format == self.format and unit.scale_format is None
-        wide = unit.c_format == unit.d_format and unit.d_format.width == 32
-        return narrow and wide
+        has_32_bits = unit.c_format == unit.d_format and unit.d_format.width == 32
+        return narrow and has_32_bits
 
     def written_out(self) -> str:
         """Return the name that says all of it: that of an emulation of its kind, and every parameter."""
