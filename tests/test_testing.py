@@ -12,11 +12,13 @@ import tcsmt.testing
 def test_its_names() -> None:
     assert tcsmt.testing.__all__ == [
         "TestPower",
+        "TestProposal",
         "VacuousTolerance",
         "assert_close",
         "assert_same_bits",
         "operands",
         "power",
+        "propose",
     ]
     assert all(hasattr(tcsmt.testing, name) for name in tcsmt.testing.__all__)
 

@@ -57,9 +57,9 @@ class ElementwiseCloseness:
         return float(np.mean(~close)) <= self.outside if close.size else True
 
     def __str__(self) -> str:
-        atol = f"{self.atol:g}" if np.ndim(self.atol) == 0 else "one for each element"
-        parts = [f"rtol={self.rtol:g}", f"atol={atol}"]
-        parts += [f"outside={self.outside:g}"] if self.outside else []
+        atol = _shown(self.atol) if np.ndim(self.atol) == 0 else "one for each element"
+        parts = [f"rtol={_shown(self.rtol)}", f"atol={atol}"]
+        parts += [f"outside={_shown(self.outside)}"] if self.outside else []
         parts += [f"precision={self.precision}"] if self.precision != "f64" else []
         return ",".join([*parts, *(["equal_nan"] if self.equal_nan else [])])
 
@@ -106,7 +106,7 @@ class MeasuredCriterion:
         return value >= self.limit if least else value <= self.limit
 
     def __str__(self) -> str:
-        return f"{self.measure}{'>=' if _MEASURES[self.measure][1] else '<='}{self.limit:g}"
+        return f"{self.measure}{'>=' if _MEASURES[self.measure][1] else '<='}{_shown(self.limit)}"
 
 
 @dataclass(frozen=True)
@@ -161,6 +161,11 @@ def criterion_named(text: str) -> Criterion:
             )
         options[key] = choose("precision", value, PRECISIONS) if key == "precision" else _number(text, value)
     return ElementwiseCloseness(**options)
+
+
+def _shown(number: Any) -> str:
+    """Return the shortest text that reads back as the number."""
+    return repr(float(number)).removesuffix(".0")
 
 
 def _number(text: str, value: str) -> float:

@@ -62,8 +62,8 @@ class BoundedDifference:
         return np.where(size > 0, rounded, 0.0)
 
     @property
-    def _difference(self) -> Array:
-        """|actual - reference| at most, as numbers."""
+    def difference(self) -> Array:
+        """Return |actual - reference| at most, of each element."""
         return added(self.off, self._apart)
 
     @property
@@ -78,7 +78,7 @@ class BoundedDifference:
         The test passes where fl(|actual - reference|) <= fl(atol + fl(rtol·|reference|)).
         """
         u, tiny = self.unit, self._smallest
-        difference = (self._difference * ((1 + u) / (1 - u)) + 2 * tiny) * _UP
+        difference = (self.difference * ((1 + u) / (1 - u)) + 2 * tiny) * _UP
         given = self._reference_size * (rtol * (1 - u) ** 3 * (1 - 2.0**-48))
         # what rtol·|reference| loses below the normal numbers, and the rest, rounded upward
         least = np.max(np.maximum(difference - given, 0.0) * _UP, initial=0.0)
@@ -88,9 +88,9 @@ class BoundedDifference:
     def rtol(self) -> float:
         """Return the smallest rtol that is proved to do with atol = 0; infinity where no one does."""
         u, tiny = self.unit, self._smallest
-        difference = (self._difference * ((1 + u) / (1 - u)) + 6 * tiny) * _UP
+        difference = (self.difference * ((1 + u) / (1 - u)) + 6 * tiny) * _UP
         size = self._reference_size * (1 - u) ** 3
-        live = self._difference > 0
+        live = self.difference > 0
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(live, difference / size * _UP, 0.0)
         return _in_format(self.format, float(np.max(shares, initial=0.0)))
@@ -101,13 +101,13 @@ class BoundedDifference:
         centred: of the reference less its mean. To subtract a mean does not lengthen a vector; what the
         test's arithmetic loses by it is a share of the vector's own norm.
         """
-        difference, values = _norm(self._difference), self.exact
+        difference, values = _norm(self.difference), self.exact
         if centred:
             values = values - values.mean()
         own = (self.exact.size + 8) * 2.0**-51  # what this arithmetic loses
         size = float(np.linalg.norm(values)) * (1 - own) - _norm(added(self.error, self._apart))
         if centred:
-            lost = self._sums * _norm(added(np.abs(self.exact), self.error, self._difference, self._apart))
+            lost = self._sums * _norm(added(np.abs(self.exact), self.error, self.difference, self._apart))
             difference += 2 * lost
             size -= lost + own * _norm(np.abs(self.exact))
         return difference * _UP, max(size * (1 - 2.0**-50), 0.0)

@@ -11,7 +11,7 @@ import numpy as np
 from tcsmt.analysis.power.criteria import Criterion, CriterionFunction, criterion_named
 from tcsmt.analysis.power.operands import drawn, values_in
 from tcsmt.analysis.power.tested import NotApplicable, TestedProduct
-from tcsmt.analysis.power.wrong_kernels import NO_SOURCE, WRONG_KERNELS
+from tcsmt.analysis.power.wrong_kernels import NO_SOURCE, WRONG_KERNELS, WrongKernel
 from tcsmt.analysis.tolerance.exact import in_kernel
 from tcsmt.analysis.tolerance.quantised import inputs_of
 from tcsmt.interface.api.arrays import as_numpy
@@ -54,6 +54,39 @@ class WrongKernelOutcome:
         return facts | ({"reason": self.reason} if self.survives is None else {"changed": self.changed})
 
 
+@dataclass(frozen=True)
+class TestedOperands:
+    """A right kernel on operands, with what a test compares with.
+
+    kernel, quantiser, expected: as they were asked for. arrays: a, b, c and bias. exact: what results are
+    compared with, float64.
+    """
+
+    __test__ = False  # of pytest's
+
+    kernel: str
+    quantiser: str | None
+    expected: str
+    arrays: dict[str, Any]
+    product: TestedProduct
+    exact: Array
+
+    @classmethod
+    def of(cls, kernel: str, quantiser: str | None, expected: str, arrays: dict[str, Any]) -> TestedOperands:
+        """Return the kernel on arrays. Raises :class:`tcsmt.TcsmtError` for what does not fit."""
+        product, exact = product_and_expected(kernel, arrays, quantiser, expected)
+        return cls(kernel, quantiser, expected, arrays, product, exact)
+
+    def wrong_results(self, names: Sequence[str] = ()) -> Iterator[tuple[WrongKernel, Array | NotApplicable]]:
+        """Yield each wrong kernel, or those of these names, with its results, or why there are none."""
+        for wrong in WRONG_KERNELS:
+            if not names or wrong.name in names:
+                try:
+                    yield wrong, wrong.results(self.product)
+                except NotApplicable as why:
+                    yield wrong, why
+
+
 @dataclass(frozen=True, repr=False)
 class TestPower(Result):
     """Which wrong kernels a test lets through; print it.
@@ -71,7 +104,7 @@ class TestPower(Result):
     expected: str
     accepts_right: bool
     outcomes: tuple[WrongKernelOutcome, ...]
-    product: TestedProduct = field(compare=False)
+    test: TestedOperands = field(compare=False)
 
     @property
     def survivors(self) -> list[WrongKernelOutcome]:
@@ -186,25 +219,24 @@ def power(
         choose("wrong kernel", name, [wrong.name for wrong in WRONG_KERNELS])
     arrays, told = _operands(a, b, kernel, generator, shape, seed, format, quantiser)
     arrays |= {"c": as_numpy(c, "c"), "bias": as_numpy(bias, "bias")}
-    product, exact = product_and_expected(kernel, arrays, quantiser, expected)
-    outcomes = [
-        _outcome(wrong, product, chosen, exact) for wrong in WRONG_KERNELS if not only or wrong.name in only
-    ]
+    test = TestedOperands.of(kernel, quantiser, expected, arrays)
+    product, exact = test.product, test.exact
+    outcomes = [_outcome(wrong, results, test, chosen) for wrong, results in test.wrong_results(only)]
     return TestPower(
         product.name, told, product.shape, str(chosen), expected, chosen.accepts(product.right, exact),
-        tuple(outcomes), product,
+        tuple(outcomes), test,
     )  # fmt: skip
 
 
-def _outcome(wrong: Any, product: TestedProduct, criterion: Criterion, exact: Array) -> WrongKernelOutcome:
+def _outcome(
+    wrong: WrongKernel, results: Array | NotApplicable, test: TestedOperands, criterion: Criterion
+) -> WrongKernelOutcome:
     about = wrong.name, wrong.title, wrong.source
-    try:
-        results = wrong.results(product)
-    except NotApplicable as why:
-        return WrongKernelOutcome(*about, None, reason=str(why))
-    right = product.right
+    if isinstance(results, NotApplicable):
+        return WrongKernelOutcome(*about, None, reason=str(results))
+    right = test.product.right
     same = (results == right) | (np.isnan(results) & np.isnan(right))
-    return WrongKernelOutcome(*about, criterion.accepts(results, exact), int((~same).sum()))
+    return WrongKernelOutcome(*about, criterion.accepts(results, test.exact), int((~same).sum()))
 
 
 def _criterion(criterion: Any, rtol: float | None, atol: float | None) -> Criterion:

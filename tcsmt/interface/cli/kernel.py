@@ -204,18 +204,26 @@ def tolerance(call: DeclaredCall, d: Path | None, output: Path | None, paired: b
 
 
 @declared(
-    "power.power", kernel=("KERNEL", UNIT), a=ARRAY, b=ARRAY, c=ARRAY, bias=ARRAY, criterion="CRITERION",
+    "power.power", "power_proposal.propose", kernel=("KERNEL", UNIT), a=ARRAY, b=ARRAY, c=ARRAY, bias=ARRAY,
+    criterion="CRITERION",
     shape="M N K", format="FORMAT", quantiser="RECIPE", expected="exact|rounded|original|KERNEL",
-    only=("NAME,...", COMMAS),
+    only=("NAME,...", COMMAS), power=None, right="--right KERNEL",
 )  # fmt: skip
 @click.option("--python", "function", metavar="MODULE:FUNCTION", help="This function is the criterion.")
-def test_power(call: DeclaredCall, function: str | None, as_json: bool) -> None:
+@click.option(
+    "--propose", is_flag=True, help="Propose better criteria, and operands that kill the survivors."
+)
+@click.option("--output", type=PATH, metavar="TESTS.npz", help="Write the proposed operands here.")
+def test_power(
+    call: DeclaredCall, function: str | None, propose: bool, output: Path | None, as_json: bool
+) -> None:
     """Say which wrong kernels a test of KERNEL lets through: its operands, and its criterion.
 
     Some forty wrong kernels are made from the right one, and simulated bit for bit: elements never written,
     terms of K left out or added twice, races, narrower formats, truncation, another unit, wrong scales. The
     operands are A and B, or those of a named generator. Those that pass are listed, with what they do and
-    where such a bug was public.
+    where such a bug was public. With --propose, better criteria are printed, each proved to accept KERNEL and
+    the kernels of --right, and operands that kill what still passes.
 
     Exit code: 0 the right kernel passes and no wrong one, 1 a wrong one passes, or the right one fails,
     2 usage error.
@@ -224,12 +232,23 @@ def test_power(call: DeclaredCall, function: str | None, as_json: bool) -> None:
     Examples:
       tcsmt kernel test-power h100+split-k:4 --a A.npy --b B.npy --criterion rtol=1e-2,atol=1e-2
       tcsmt kernel test-power h100+out=bf16 --generator normal --shape 64 64 1024 --criterion "pcc>=0.99"
+      tcsmt kernel test-power h100 --a A.npy --b B.npy --rtol 0.01 --propose --right h100+split-k:2
     """
     more = {}
     if function is not None:
-        more["criterion"] = made = function_named(function)
-        made.__qualname__ = function
-    answer(call(**more), as_json=as_json)
+        more["criterion"] = criterion = function_named(function)
+        criterion.__qualname__ = function
+    if output is not None and not propose:
+        raise click.UsageError("--output is of --propose")
+    result = call(**more)
+    made = call.of("propose")(power=result) if propose else None
+    if made is not None and output is not None:
+        made.save(output)
+    if as_json:
+        echo_json(result.as_json() | ({} if made is None else {"proposal": made.as_json()}))
+    else:
+        click.echo("\n".join(map(str, [result, *([] if made is None else [made])])))
+    sys.exit(result.exit_code)
 
 
 @declared(

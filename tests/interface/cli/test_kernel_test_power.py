@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from click.testing import CliRunner
 
@@ -26,3 +27,12 @@ def test_a_generator() -> None:
 
 def test_refused() -> None:
     assert run("--criterion", "equal").exit_code == 2
+
+
+def test_a_proposal(tmp_path: Path) -> None:
+    words = ("--generator", "uniform", "--shape", "12", "12", "64", "--criterion", "pcc>=0.9", "--propose")
+    done = run(*words, "--right", "ieee/fma.f32.bf16+split-k:2", "--output", str(tmp_path / "t.npz"))
+    assert done.exit_code == 1 and "proved to accept ieee/fma.f32.bf16, ieee" in done.output
+    assert (tmp_path / "t.npz").is_file()
+    assert json.loads(run(*words, "--json").output)["proposal"]["tests"]
+    assert run("--criterion", "equal", "--output", "t.npz").exit_code == 2
