@@ -22,6 +22,7 @@ from tcsmt.interface.pictures.drawing import (
     Note,
     Picture,
 )
+from tcsmt.interface.pictures.program_steps import steps_picture
 from tcsmt.language.terms import Term, operands_first, variables
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, IntegerFormat, decimal_text, float_format
@@ -50,7 +51,13 @@ LEFT_OUT = "left out"
 
 def draw(name: str, model: Model, values: Mapping[str, int]) -> Picture:
     """Return the picture of a model (called ``name``) where its inputs have these words."""
-    return _Drawing(name, model, values).picture()
+    try:
+        drawing = _Drawing(name, model, values)
+    except NoRule:
+        if not isinstance(model, ProgramModel):
+            raise
+        return steps_picture(name, model, values)
+    return drawing.picture()
 
 
 def exact_sum(model: Model, values: Mapping[str, int]) -> Fraction | None:
@@ -396,7 +403,7 @@ class _Drawing:
         """Return what was lost where, of the result; together they are the error."""
         losses, name = self.losses, "steps without a grid"
         if isinstance(self.model, (Algorithm, ProgramModel)):
-            with suppress(NoRule):  # a step that is not traced
+            with suppress(NoRule):  # an input of which the vector says nothing
                 steps = [step for step in trace_steps(self.model, self.values) if step.kind != "split"]
                 if all(step.lost is not None for step in steps):
                     losses, name = [part for step in steps for part in self._lost_by(step)], LEFT_OUT

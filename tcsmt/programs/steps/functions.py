@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.matrix_units.arithmetic.conversion import NanWords
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, leading_exponent
 from tcsmt.matrix_units.arithmetic.words import from_words, unsigned
 from tcsmt.programs.steps import outside
 
@@ -21,6 +21,7 @@ _F64 = FORMATS["f64"]
 #: More than NumPy's exp2 in binary64 is off, relative to the result: libraries promise 4 units of 2^-53.
 _DOUBT = 2.0**-48
 _DIGITS = 60
+_FURTHEST = 4096
 
 
 def exponential(fmt: Format, words: Array, nans: NanWords) -> Array:
@@ -51,5 +52,21 @@ def _power(x: Fraction) -> Fraction:
         return Fraction(near) * Fraction(2) ** whole
 
 
+def exact_exponential(x: Fraction) -> Fraction | None:
+    """Return 2^x to sixty digits; None beyond 2^±4096, where no format has numbers."""
+    return _power(x) if abs(x) <= _FURTHEST else None
+
+
 #: By the beginning of an instruction's name: of a format, words and the rule for NaNs.
 FUNCTIONS: Mapping[str, Callable[[Format, Array, NanWords], Array]] = {"ex2": exponential}
+#: The same of an exact number.
+EXACT: Mapping[str, Callable[[Fraction], Fraction | None]] = {"ex2": exact_exponential}
+
+
+def exact_power_of_two(x: Fraction, shift: int, *, up: bool) -> Fraction:
+    """Return the power of two of UE8M0 next to |x|, not above it (up: not below it), times 2^shift."""
+    least = -FORMATS["ue8m0"].bias
+    place = leading_exponent(abs(x)) if x else least
+    if up and x and abs(x) != Fraction(2) ** place:
+        place += 1
+    return Fraction(2) ** min(max(max(place, least) + shift, least), -least)

@@ -16,34 +16,32 @@ from typing import Any
 import numpy as np
 
 from tcsmt.language.run.exact import evaluate
-from tcsmt.language.terms import Term, const, var
+from tcsmt.language.terms import Term, var
 from tcsmt.matrix_units.arithmetic.conversion import NanWords
 from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format
-from tcsmt.matrix_units.arithmetic.ieee import Operation
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Kind, Model
 from tcsmt.matrix_units.models.stages import OperandPlace, Where
 from tcsmt.programs.steps.builder import Builder
-from tcsmt.programs.steps.digits import exponent_format
-from tcsmt.programs.steps.on_terms import TermRules, each, instruction_place
-from tcsmt.programs.steps.program import TRUTH, Indices, ProductRun, UnitProgram, read, scaled_blocks
+from tcsmt.programs.steps.digits import exponent_format, residue_digit
+from tcsmt.programs.steps.on_terms import each, instruction_place
+from tcsmt.programs.steps.program import Indices, ProductRun, UnitProgram, read, scaled_blocks
 from tcsmt.programs.steps.running_sum import COMPENSATIONS, Outside
+from tcsmt.programs.steps.slicing import Slicing
 from tcsmt.programs.steps.split import Split
 from tcsmt.programs.steps.traced import (
     ONE,
-    Parts,
     Product,
     TracedInstruction,
     TracedStep,
     TracedWord,
     minus,
-    number_of,
     stage_of,
     step_outside,
     sum_of,
     weighed,
 )
-from tcsmt.programs.steps.trees import SumOrder, summed
+from tcsmt.programs.steps.traced_operations import OperationTraces
 
 
 def traced_inputs(program: UnitProgram, words: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,15 +65,14 @@ def trace(program: UnitProgram, words: Mapping[str, Any], nans: NanWords) -> lis
     return rules.finished(output, named=named)
 
 
-class TraceRules:
+class TraceRules(OperationTraces):
     """The rules of each step on words of one element; of what has axes, on lists of them.
 
     steps: those that were made, in order. nans: which words NaN results of other steps than the unit's have.
     """
 
     def __init__(self, nans: NanWords) -> None:
-        self.terms = _ConstantRules([], nans)
-        self.steps: list[TracedStep] = []
+        super().__init__(nans)
         self.chains = 0
         self.noted: set[int] = set()
 
@@ -88,14 +85,21 @@ class TraceRules:
         return [tuple(self._split(one, of_word[one.word], split)) for one in x]
 
     def _split(self, x: TracedWord, words: Sequence[int], split: Split) -> Iterator[TracedWord]:
+        return self._cut(
+            x, split.format, words, [Fraction(1, 2 ** (split.scale * n)) for n in range(len(words))]
+        )
+
+    def _cut(
+        self, x: TracedWord, fmt: AnyFormat, words: Sequence[int], weights: Sequence[Fraction]
+    ) -> Iterator[TracedWord]:
+        """Yield words that a number is cut into. weights: how often each counts in it."""
         rest = x.value
-        for number, word in enumerate(words):
-            weight = Fraction(1, 2 ** (split.scale * number))
-            part = TracedWord.given(split.format, word)
+        for number, (word, weight) in enumerate(zip(words, weights, strict=True)):
+            part = TracedWord.given(fmt, word, x.place)
             rest = None if rest is None or part.value is None else rest - part.value * weight
-            lost = rest if number == split.words - 1 else Fraction(0)
-            stage = stage_of(x.place, Kind.WORD, number, split.format, word)
-            self.steps.append(TracedStep(stage, "split", split.format, word, lost, weight))
+            lost = rest if number == len(words) - 1 else Fraction(0)
+            stage = stage_of(x.place, Kind.WORD, number, fmt, word)
+            self.steps.append(TracedStep(stage, "split", fmt, word, lost, weight))
             yield part
 
     def chain(
@@ -166,158 +170,7 @@ class TraceRules:
         """Return a chain for each member of a tile."""
         return [self.chain(c, a, member, unit=unit, runs=runs) for member in b]
 
-    # --- operations
-
-    def constant(self, *, fmt: AnyFormat, word: int) -> TracedWord:
-        """A constant, which is no step."""
-        return TracedWord.given(fmt, word)
-
-    def add(self, x: Any, y: Any, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> Any:
-        """x·2^-shift + y."""
-
-        def added(x: TracedWord, y: TracedWord) -> TracedWord:
-            term = self.terms.add(x.term, y.term, fmt=fmt, shift=shift, rounding=rounding)
-            return self._done(
-                self.terms.step(fmt, term), *sum_of([(Fraction(1, 2**shift), (x,)), (ONE, (y,))])
-            )
-
-        return each(added, x, y)
-
-    def multiply(self, x: Any, y: Any, *, fmt: AnyFormat, rounding: Rounding) -> Any:
-        """x·y."""
-
-        def multiplied(x: TracedWord, y: TracedWord) -> TracedWord:
-            term = self.terms.multiply(x.term, y.term, fmt=fmt, rounding=rounding)
-            return self._done(self.terms.step(fmt, term), *sum_of([(ONE, (x, y))]))
-
-        return each(multiplied, x, y)
-
-    def multiply_add(self, x: Any, y: Any, z: Any, *, fmt: Format) -> Any:
-        """x·y + z."""
-
-        def multiplied(x: TracedWord, y: TracedWord, z: TracedWord) -> TracedWord:
-            term = self.terms.multiply_add(x.term, y.term, z.term, fmt=fmt)
-            return self._done(self.terms.step(fmt, term), *sum_of([(ONE, (x, y)), (ONE, (z,))]))
-
-        return each(multiplied, x, y, z)
-
-    def divide(self, x: Any, y: Any, *, fmt: Format, rounding: Rounding) -> Any:
-        """x / y; where x/y - x'/y' = (x - x')/y' - x/(y·y')·(y - y')."""
-
-        def divided(x: TracedWord, y: TracedWord) -> TracedWord:
-            term = self.terms.divide(x.term, y.term, fmt=fmt, rounding=rounding)
-            step = self.terms.step(fmt, term)
-            if x.value is None or x.exact is None or not y.value or not y.exact:
-                return self._done(step, None, None, ())
-            made_of = (x, 1 / y.value), (y, -x.exact / (y.exact * y.value))
-            return self._done(step, x.value / y.value, x.exact / y.exact, made_of)
-
-        return each(divided, x, y)
-
-    def negate(self, x: Any, *, fmt: AnyFormat) -> Any:
-        """-x: a step where an integer wraps."""
-        return each(lambda x: self._kept(fmt, self.terms.negate(x.term, fmt=fmt), [(-ONE, (x,))], x.place), x)
-
-    def maximum(self, x: Any, y: Any = None, *, fmt: AnyFormat, nan: str, side: str = "") -> Any:
-        """Return the larger word of two, or the largest of a list.
-
-        Where exact numbers have the other one as the larger one, it has a part of the error of both: the
-        mean slope on the straight way from the computed numbers to the exact ones.
-        """
-
-        def larger(x: TracedWord, y: TracedWord) -> TracedWord:
-            step = self.terms.step(fmt, self.terms.maximum(x.term, y.term, fmt=fmt, nan=nan))
-            if x.value is None or y.value is None or x.exact is None or y.exact is None:
-                return self._done(step, None, None, ())
-            before, after = x.value - y.value, x.exact - y.exact
-            of_x = Fraction(before > 0 or (before == 0 and after > 0))
-            if before * after < 0:
-                of_x = (before if before > 0 else after) / abs(before - after)
-            value, exact = max(x.value, y.value), max(x.exact, y.exact)
-            return self._done(step, value, exact, ((x, of_x), (y, 1 - of_x)))
-
-        return summed("pairs", x, larger) if y is None else each(larger, x, y)
-
-    def compare(self, x: Any, y: Any, *, fmt: AnyFormat, relation: str) -> Any:
-        """Return the truth value of x compared with y: a step where that of exact numbers is another one."""
-
-        def compared(x: TracedWord, y: TracedWord) -> TracedWord:
-            term = self.terms.compare(x.term, y.term, fmt=fmt, relation=relation)
-            step = step_outside(None, Kind.COMPUTED, None, TRUTH, term)
-            if x.exact is None or y.exact is None:
-                return self._done(step, None, None, ())
-            less, equal = x.exact < y.exact, x.exact == y.exact
-            truth = {"equal": equal, "less": less, "less_equal": less or equal}[relation]
-            if truth == step.word:
-                return TracedWord.given(TRUTH, step.word)
-            return self._done(step, Fraction(truth), Fraction(truth), ())
-
-        return each(compared, x, y)
-
-    def select(self, condition: Any, x: Any, y: Any, *, fmt: AnyFormat) -> Any:
-        """Return x where the condition holds, else y; what exact numbers choose otherwise is lost."""
-
-        def selected(condition: TracedWord, x: TracedWord, y: TracedWord) -> TracedWord:
-            step = self.terms.step(fmt, self.terms.select(condition.term, x.term, y.term, fmt=fmt))
-            if condition.exact is None:
-                return self._done(step, None, None, ())
-            wanted = x if condition.exact else y
-            return self._done(step, wanted.value, wanted.exact, ((wanted, ONE),))
-
-        return each(selected, condition, x, y)
-
-    def sum(
-        self, x: Sequence[TracedWord], *, fmt: AnyFormat, tree: SumOrder, rounding: Rounding, side: str
-    ) -> TracedWord:
-        """Return the sum of a list, each addition a step."""
-        return tree.sum(x, lambda x, y: self.add(x, y, fmt=fmt, shift=0, rounding=rounding))
-
-    def pick(self, x: Sequence[TracedWord], *, at: int, side: str) -> TracedWord:
-        """Return one word of a list."""
-        return x[at]
-
-    def convert(
-        self, x: Any, *, source: AnyFormat, target: AnyFormat, rounding: Rounding, saturate: bool
-    ) -> Any:
-        """x in another format; of an operand, each of its numbers."""
-        how: dict[str, Any] = {
-            "source": source, "target": target, "rounding": rounding, "saturate": saturate,
-        }  # fmt: skip
-
-        def converted(x: TracedWord) -> TracedWord:
-            (term,) = self.terms.convert([x.term], **how)
-            if not isinstance(target, Format):  # an integer that holds it
-                return self._kept(target, term, [(ONE, (x,))], x.place)
-            step = step_outside(x.place, Kind.CONVERTED, None, target, term)
-            return self._done(step, *sum_of([(ONE, (x,))]))
-
-        if not isinstance(x, TracedWord) or not isinstance(target, Format):
-            return each(converted, x)
-        step = self.terms.step(target, self.terms.convert(x.term, **how))
-        return self._done(step, *sum_of([(ONE, (x,))]))
-
-    def convert_randomly(
-        self, x: Any, random: Any, *, source: Format, target: Format, bits: int, saturate: bool
-    ) -> Any:
-        """x in another format, by random bits."""
-
-        def converted(x: TracedWord, random: TracedWord) -> TracedWord:
-            term = self.terms.convert_randomly(
-                x.term, const(random.word, bits), source=source, target=target, bits=bits, saturate=saturate
-            )
-            return self._done(self.terms.step(target, term), *sum_of([(ONE, (x,))]))
-
-        return each(converted, x, random)
-
-    def accumulate(self, x: Any, y: Any, *, source: AnyFormat, fmt: Format, shift: int) -> Any:
-        """x·2^-shift + y, of two formats."""
-
-        def accumulated(x: TracedWord, y: TracedWord) -> TracedWord:
-            term = self.terms.accumulate(x.term, y.term, source=source, fmt=fmt, shift=shift)
-            scaled = Fraction(1, 2**shift), (x,)
-            return self._done(self.terms.step(fmt, term), *sum_of([scaled, (ONE, (y,))]))
-
-        return each(accumulated, x, y)
+    # --- digits and scales of operands
 
     def exponent(self, x: Any, *, fmt: Format) -> Any:
         """Return exponents, which begin anew, and are no step."""
@@ -328,16 +181,41 @@ class TraceRules:
 
         return each(found, x)
 
-    def scale(self, x: Any, *exponents: Any, fmt: Format, shift: int, **formats: Any) -> Any:
-        """x·2^(Σ exponents - shift), of exponents as they are."""
+    def digits(self, x: Any, top: Any, *, slicing: Slicing, fmt: AnyFormat) -> Any:
+        """Return the digits of numbers, which begin anew; the last one loses what none of them has."""
 
-        def scaled(x: TracedWord, *exponents: TracedWord) -> TracedWord:
-            words = (x.term, *(power.term for power in exponents))
-            step = self.terms.step(fmt, self.terms.scale(*words, fmt=fmt, shift=shift, **formats))
-            power = sum((int(power.value or 0) for power in exponents), -shift)
-            return self._done(step, *sum_of([(Fraction(2) ** power, (x,))]))
+        def cut(x: TracedWord, top: TracedWord) -> tuple[TracedWord, ...]:
+            words = evaluate(self.terms.digits(x.term, top.term, slicing=slicing, fmt=fmt), {})
+            above = int(top.value or 0) + slicing.above
+            places = (above - slicing.bits * (number + 1) for number in range(slicing.count))
+            return tuple(self._cut(x, fmt, words, [Fraction(2) ** place for place in places]))
 
-        return each(scaled, x, *exponents)
+        return each(cut, x, top)
+
+    def residue(
+        self, x: Sequence[Any], *, source: AnyFormat, fmt: AnyFormat, modulus: int, base: int, place: int
+    ) -> list[TracedWord]:
+        """Return the residues of first digits, which are integers and lose nothing: no steps."""
+        return [
+            TracedWord.given(
+                fmt,
+                fmt.word(Fraction(residue_digit(int(first.value or 0), modulus, base, place))),
+                first.place,
+            )
+            for first, *_ in x
+        ]
+
+    def block_maximum(
+        self, x: Sequence[TracedWord], *, fmt: AnyFormat, nan: str, side: str, every: int
+    ) -> list[TracedWord]:
+        """Return the largest words of blocks of a list."""
+        return [self.maximum(x[at : at + every], fmt=fmt, nan=nan) for at in range(0, len(x), every)]
+
+    def spread(self, x: Sequence[TracedWord], *, side: str, every: int, length: int) -> list[TracedWord]:
+        """Return the word of each number's block."""
+        return [x[at // every] for at in range(length)]
+
+    # --- compensated sums and notes
 
     def compensated(
         self, total: TracedWord, error: TracedWord, x: TracedWord, *, scheme: str, fmt: Format, shift: int,
@@ -367,23 +245,6 @@ class TraceRules:
             self.steps[x.step] = replace(self.steps[x.step], stage=stage_of(None, kind, number, fmt, x.word))
         return x
 
-    def _kept(self, fmt: AnyFormat, term: Term, products: Sequence[Product], place: Where) -> TracedWord:
-        """Return what an operation gives that is a step only where it loses something."""
-        value, exact, made_of = sum_of(products)
-        step = step_outside(None, Kind.COMPUTED, None, fmt, term)
-        if minus(value, number_of(fmt, step.word)):
-            return self._done(step, value, exact, made_of)
-        return TracedWord(fmt, step.word, exact, made_of, place=place)
-
-    def _done(
-        self, step: TracedStep, value: Fraction | None, exact: Fraction | None, made_of: Parts
-    ) -> TracedWord:
-        """Return what a step gives. value, exact: what it would give, were it exact, of the words that it
-        took, and of exact ones.
-        """
-        self.steps.append(replace(step, lost=minus(value, number_of(step.format, step.word))))
-        return TracedWord(step.format, step.word, exact, made_of, len(self.steps) - 1)
-
     # --- the result
 
     def finished(self, output: TracedWord, *, named: bool) -> list[TracedStep]:
@@ -405,23 +266,6 @@ class TraceRules:
         elif last is None or last.stage.kind is not Kind.RESULT:
             steps.append(replace(result, lost=lost))
         return [step for step in steps if step.stage.kind is not Kind.ERROR_OUTSIDE or step.share]
-
-
-class _ConstantRules(TermRules):
-    """The rules of steps on constants, which count operations as a program's model does. count: so far."""
-
-    count = 0
-    kind = Kind.COMPUTED
-
-    def seen(self, kind: Kind, fmt: AnyFormat, word: Term, operation: Operation | None = None) -> Term:
-        """Return the word, and keep what kind of operation gave it."""
-        self.kind = kind
-        self.count += 1
-        return word
-
-    def step(self, fmt: AnyFormat, term: Term) -> TracedStep:
-        """Return the step that the last operation is."""
-        return step_outside(None, self.kind, self.count, fmt, term)
 
 
 @lru_cache(maxsize=64)
