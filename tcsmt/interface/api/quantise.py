@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from tcsmt.interface.api.arrays import as_numpy
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, Format
+from tcsmt.matrix_units.arithmetic.words import dtype_of
 from tcsmt.matrix_units.files.arrays import stored_form
-from tcsmt.programs.quantisation.quantise import Quantised
+from tcsmt.programs.quantisation.blocks import quantise_matrix
 from tcsmt.programs.quantisation.quantise import quantise as on_arrays
+from tcsmt.programs.quantisation.quantiser import Quantiser, quantiser_named
 from tcsmt.programs.quantisation.recipe import RECIPES, OperandRecipe, Role, recipe_named
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.floats import ieee_floats
@@ -27,23 +30,25 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Side: TypeAlias = Literal["a", "b"]
 SIDES: tuple[Side, ...] = get_args(Side)
 ROLES: tuple[Role, ...] = get_args(Role)
+_SCALES = ("f32", "bf16", "f16", "ue8m0", "ue4m3")
 
 
 @dataclass(frozen=True, repr=False)
 class QuantisedMatrix(Result):
     """A matrix in narrow numbers: each is its value, times its block's scale, times the whole factor.
 
-    recipe, role: by which. side: which operand it is. format: of the elements. values: of the shape that
-    was given, and of the format's dtype. scales: (..., M, blocks along K) of A, (..., blocks along K, N) of
-    B, () of one for all, of their format's dtype; None: there are none. whole: a binary32 factor of all
-    numbers; None: there is none. saturated, flushed: how many numbers were beyond the format's end, and how
-    many became zero. error: the norm of what rounding changed over that of the matrix; of finite numbers.
+    recipe, role: by which, or the quantiser. side: which operand it is. format: of the elements. values: of
+    the shape that was given, and of the format's dtype. scales: (..., M, blocks along K) of A, (..., blocks
+    along K, N) of B, () of one for all, of their format's dtype; None: there are none. whole: a binary32
+    factor of all numbers; None: there is none. saturated, flushed: how many numbers were beyond the
+    format's end, and how many became zero. error: the norm of what rounding changed over that of the
+    matrix; of finite numbers.
     """
 
-    recipe: OperandRecipe
+    recipe: OperandRecipe | Quantiser
     role: Role
     side: Side
-    format: Format
+    format: AnyFormat
     values: Array
     scales: Array | None
     whole: np.float32 | None
@@ -91,7 +96,10 @@ class QuantisedMatrix(Result):
 
     @property
     def _scale_format(self) -> str:
-        return "" if self.recipe.scales is None else self.recipe.scales.format
+        return next((name for name in _SCALES if self._of_format(name)), "")
+
+    def _of_format(self, name: str) -> bool:
+        return self.scales is not None and self.scales.dtype == dtype_of(FORMATS[name])
 
     @property
     def _title(self) -> str:
@@ -106,6 +114,7 @@ def quantise(
     *,
     format: str | None = None,  # noqa: A002
     side: Side = "a",
+    nearest: bool = False,
 ) -> QuantisedMatrix:
     """A matrix by a recipe's rules, as libraries quantise: its numbers in the format, and their scales.
 
@@ -116,11 +125,12 @@ def quantise(
             PyTorch or others.
         recipe: One of ``bf16``, ``fp16``, ``tf32``, ``fp8-tensor``, ``fp8-row``, ``fp8-block``,
             ``fp8-block-torchao``, ``mxfp8``, ``mxfp8-up``, ``mxfp4``, ``nvfp4``, or an object as
-            :data:`tcsmt.torch.RECIPES` has them.
+            :data:`tcsmt.torch.RECIPES` has them; or a quantiser of the catalogue, ``te/nvfp4``.
         role: Role of the matrix: in fp8-block, a weight has blocks of 128 x 128; in fp8-tensor, a gradient is
             E5M2.
         format: Another format of the recipe, such as e4m3fnuz.
         side: a: (M, K); b: (K, N). Blocks lie along K.
+        nearest: Functions of a quantiser of which only approximations are known give the nearest number.
 
     Raises :class:`tcsmt.TcsmtError` for what does not fit.
 
@@ -129,9 +139,12 @@ def quantise(
     >>> quantised.values.dtype.name, quantised.scales.astype(float).tolist()
     ('float8_e4m3fn', [[0.0625], [0.125]])
     """
-    rules = recipe_named(recipe) if isinstance(recipe, str) else recipe
     choose("role", role, ROLES)
     choose("side", side, SIDES)
+    if isinstance(recipe, str) and "/" in recipe:
+        name = recipe if format is None else f"{recipe.partition(':')[0]}:{format}"
+        return _by_row(quantiser_named(name), np.asarray(as_numpy(matrix, "the matrix")), role, side, nearest)
+    rules = recipe_named(recipe) if isinstance(recipe, str) else recipe
     form = format or rules.formats_of(role)[0]
     choose(f"format of recipe {rules.name}", form, rules.formats_of(role))
     array = np.asarray(as_numpy(matrix, "the matrix"))
@@ -155,12 +168,36 @@ def quantise(
         quantised.whole,
         quantised.saturated,
         quantised.flushed,
-        _error(quantised, along),
+        _error(quantised.numbers().reshape(along.shape), along),
     )
 
 
-def _error(quantised: Quantised, matrix: Array) -> float:
-    numbers = quantised.numbers().reshape(matrix.shape)
+def _by_row(row: Quantiser, matrix: Array, role: Role, side: Side, nearest: bool) -> QuantisedMatrix:
+    if matrix.ndim != 2 or matrix.dtype not in [dtype_of(FORMATS[name]) for name in ("f32", "bf16", "f16")]:
+        told = f"{row.name}: shape {matrix.shape}, {matrix.dtype}"
+        raise TcsmtError(f"{told}: a quantiser takes a matrix of float32, bfloat16 or float16")
+    along = np.ascontiguousarray(matrix.T if side == "b" else matrix)
+    found = quantise_matrix(row, along, nearest=nearest)
+    with np.errstate(invalid="ignore"):
+        size, most = np.abs(along.astype(np.float64)), float(row.element.largest_finite)
+        codes = np.abs(found.values.astype(np.float64))
+        half = 2.0 ** (math.floor(math.log2(most)) - _fraction_bits(row.element) - 1)
+        saturated = (codes >= most) & (size > np.abs(found.numbers) * ((most + half) / most))
+    turned = found.values.T if side == "b" else found.values
+    scales = found.scales.T if side == "b" else found.scales
+    return QuantisedMatrix(
+        row, role, side, row.element, np.ascontiguousarray(turned), np.ascontiguousarray(scales), found.whole,
+        int(np.count_nonzero(saturated)), int(np.count_nonzero((codes == 0) & (size > 0))),
+        _error(found.numbers, along),
+    )  # fmt: skip
+
+
+def _fraction_bits(fmt: AnyFormat) -> int:
+    """Return how many bits stand below the first one of the largest number."""
+    return fmt.fraction_bits if isinstance(fmt, Format) else fmt.width - 2
+
+
+def _error(numbers: Array, matrix: Array) -> float:
     exact = matrix.astype(np.float64)
     fine = np.isfinite(exact) & np.isfinite(numbers)
     size = float(np.linalg.norm(exact[fine]))

@@ -88,14 +88,15 @@ def quantise(call: DeclaredCall, output: Path | None, scales: Path | None, as_js
     """Round MATRIX to narrow numbers by RECIPE, with the scales of its blocks, as libraries do.
 
     RECIPE is one of bf16, fp16, tf32, fp8-tensor, fp8-row, fp8-block, fp8-block-torchao, mxfp8, mxfp8-up,
-    mxfp4, nvfp4. MATRIX is .npy, or a tensor .safetensors:NAME or .pt:NAME, of float32 or narrower. Blocks
-    lie along K: `tcsmt gemm` takes the values, and block scales as they are. The files record their
-    formats.
+    mxfp4, nvfp4, or a quantiser (LIBRARY/NAME; see `tcsmt describe quantisers`). MATRIX is .npy, or a
+    tensor .safetensors:NAME or .pt:NAME, of float32 or narrower. Blocks lie along K: `tcsmt gemm` takes the
+    values, and block scales as they are. The files record their formats.
 
     \b
     Examples:
       tcsmt quantise mxfp8 A.npy --output qA.npy --scales sA.npy
       tcsmt quantise nvfp4 B.npy --side b --output qB.npy --scales sB.npy --json
+      tcsmt quantise te/nvfp4 A.npy --output qA.npy --scales sA.npy
     """
     result = call()
     if output is not None:

@@ -52,7 +52,8 @@ class Quantiser:
     block, the usual one first; 0: all. nan: what the largest magnitude makes of a NaN, ``propagated`` or
     ``ignored``. tensor: it computes in the format of the tensor, not in binary32. formula: its steps
     (:mod:`.formula`), ``q`` the elements, ``s`` the scales. keeps: the scale that is kept is what elements
-    are multiplied by (``scale``), or divided by (``factor``). recipe: of tcsmt, with the same bits. note:
+    are multiplied by (``scale``), or divided by (``factor``). recipe: of tcsmt, with the same bits.
+    numbers: what elements stand for, of ``q``, ``s``, ``g`` and ``z``; empty: q times s, or over it. note:
     what else there is to say. form: of the formats, the one that is meant; empty: the first one.
     """
 
@@ -67,6 +68,7 @@ class Quantiser:
     tensor: bool = False
     keeps: str = "scale"
     recipe: str = ""
+    numbers: str = ""
     note: str = ""
     form: str = ""
 
@@ -75,6 +77,11 @@ class Quantiser:
         choose("device", self.device, DEVICES)
         choose("rule for NaNs", self.nan, ("propagated", "ignored"))
         choose("kept number", self.keeps, ("scale", "factor"))
+
+    @property
+    def title(self) -> str:
+        """Return what it is, in a few words."""
+        return self.source
 
     @property
     def element(self) -> AnyFormat:

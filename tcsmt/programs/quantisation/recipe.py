@@ -102,7 +102,8 @@ RECIPES: dict[str, OperandRecipe] = {
         OperandRecipe(
             name="fp8-block",
             title="FP8, FP32 scales for 1 x 128 numbers, of weights for 128 x 128; promoted every 128",
-            source="DeepSeek-V3, section 3.3; DeepGEMM, utils/math.py, sm90_fp8_gemm_1d2d.cuh",
+            source="DeepSeek-V3, section 3.3; DeepGEMM, utils/math.py, as PyTorch computes it on the CPU, "
+            "and sm90_fp8_gemm_1d2d.cuh",
             formats=_E4M3,
             scales=QuotientScales(rows=1, columns=128, least=1e-4),
             weights=QuotientScales(rows=128, columns=128, least=1e-4),
@@ -142,7 +143,7 @@ RECIPES: dict[str, OperandRecipe] = {
         OperandRecipe(
             name="nvfp4",
             title="NVFP4: E2M1, an E4M3 scale for 16 numbers, and an FP32 scale for each matrix",
-            source="torchao, nvfp4_quantize with per_tensor_amax_to_scale",
+            source="torchao, nvfp4_quantize with per_tensor_amax_to_scale, as PyTorch computes it on the CPU",
             formats=("e2m1",),
             scales=TwoLevelScales(columns=16),
         ),

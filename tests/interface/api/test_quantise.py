@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.interface.api.quantise import RECIPES
+from tcsmt.interface.api.quantise import RECIPES, Side
 
 
 def matrix(*shape: int, seed: int = 0) -> np.ndarray:
@@ -58,3 +58,23 @@ def test_refusals() -> None:
             tcsmt.quantise(*arguments)
     with pytest.raises(tcsmt.TcsmtError, match="unknown side 'c'"):
         tcsmt.quantise(matrix(2, 2), "bf16", side="c")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "row"), [("mxfp8", "torchao/to_mx.floor"), ("nvfp4", "torchao/nvfp4.two-level")]
+)
+@pytest.mark.parametrize("side", ["a", "b"])
+def test_a_row_of_the_catalogue_in_place_of_a_recipe(recipe: str, row: str, side: Side) -> None:
+    """The same values, scales, counts and error as the recipe with its bits; a refusal of approximations."""
+    x = matrix(32, 64)
+    one, other = (tcsmt.quantise(x, name, side=side) for name in (recipe, row))
+    assert (one.values.view(np.uint8) == other.values.view(np.uint8)).all()
+    assert one.scales is not None and other.scales is not None
+    assert (one.scales.view(np.uint8) == other.scales.view(np.uint8)).all()
+    for key in ("scales", "whole", "saturated", "flushed", "shape", "format"):
+        assert one.as_json()[key] == other.as_json()[key]
+    assert abs(one.error - other.error) < 1e-12
+    with pytest.raises(tcsmt.TcsmtError, match="div"):
+        tcsmt.quantise(x, "deepseek-v3/act_quant")
+    with pytest.raises(tcsmt.TcsmtError, match="takes a matrix of float32"):
+        tcsmt.quantise(x[0], row)

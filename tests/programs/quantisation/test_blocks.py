@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from tcsmt.matrix_units.arithmetic.formats import Format
-from tcsmt.programs.quantisation.blocks import QuantisedBlocks, quantise_blocks
+from tcsmt.programs.quantisation.blocks import QuantisedBlocks, quantise_blocks, quantise_matrix
 from tcsmt.programs.quantisation.quantise import quantise
 from tcsmt.programs.quantisation.quantiser import quantisers
 from tcsmt.programs.quantisation.recipe import RECIPES, recipe_named
+from tcsmt.support.errors import TcsmtError
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ORACLE = Path(__file__).parents[4] / "shared" / "units3" / "quantisers"
@@ -196,3 +197,28 @@ def test_recipes_are_the_rows_that_name_them(row: str) -> None:
     else:
         assert (ours.scales == np.ascontiguousarray(kept).view(ours.scales.dtype)).all()
     assert RECIPES[quantiser.recipe] is recipe
+
+
+@pytest.mark.parametrize(
+    "name", ["te/nvfp4", "torchao/float8.rowwise", "compressed-tensors/int4", "deepgemm/fp8"]
+)
+def test_numbers_are_what_elements_stand_for(name: str) -> None:
+    """Within half a unit of the elements' format, which is at most a part of the block's largest magnitude;
+    blocks are filled up with zeros.
+    """
+    quantiser = quantisers()[name]
+    matrix = np.random.default_rng(2).standard_normal((3, 200)).astype(np.float32)
+    found = quantise_matrix(quantiser, matrix)
+    assert found.values.shape == found.numbers.shape == matrix.shape
+    part = {"e2m1": 1 / 6, "e4m3": 16 / 448, "s4": 1.01 / 15}[quantiser.element.name]
+    assert (np.abs(found.numbers - matrix) <= 1.15 * part * np.abs(matrix).max()).all()
+    assert np.abs(found.numbers).max() > 0.8 * np.abs(matrix).max()
+    assert found.scales.shape == (3, -(-200 // (quantiser.blocks[0][1] or 200)))
+
+
+def test_rows_that_quantise_no_matrix() -> None:
+    """A factor of the caller's is missing, or there are scales alone."""
+    matrix = np.ones((1, 32), np.float32)
+    for name, told in (("vllm/int8.static", "takes a factor"), ("quark/even_round", "scales alone")):
+        with pytest.raises(TcsmtError, match=told):
+            quantise_matrix(quantisers()[name], matrix)
