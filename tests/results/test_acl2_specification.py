@@ -73,14 +73,16 @@ def differing(model: Model, rows: int, **changes: Any) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", UNITS)
 def test_units_of_the_catalogue(name: str) -> None:
-    assert differing(row_named(name).model, 150) == 0
+    """On as many lanes of each, and on 40 rows at least."""
+    model = row_named(name).model
+    assert differing(model, max(40, 600 // model.k)) == 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", [-1, 1])
-def test_a_parameter_off_by_one(change: int) -> None:
+def test_another_parameter() -> None:
     model = row_named(VOLTA).model
     numbers = specified_numbers(model)
-    assert differing(model, 150, fraction_bits=numbers.fraction_bits + change) > 10
+    for change in (-1, 1):
+        assert differing(model, 150, fraction_bits=numbers.fraction_bits + change) > 10
     assert differing(model, 150, precision=numbers.precision - 1) > 10
     assert differing(model, 150, mode=":rne") > 10
