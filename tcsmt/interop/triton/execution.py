@@ -122,7 +122,10 @@ class BlockNumbers:
             event.make(*(terms.add(MemoryWord(-n - 1, 0, len(x.codes))) for n, x in enumerate(taken)))
         ]
         assert isinstance(makes, NumberStep)
-        if makes.form in SCALAR_FORMS and SCALAR_FORMS[makes.form].joins:
+        scalar = SCALAR_FORMS.get(makes.form)
+        if scalar is not None and "approximate(" in scalar.step:
+            raise event.error("an approximation, of which no document gives the words")
+        if scalar is not None and scalar.joins:
             before = np.unique(np.concatenate([x.codes[x.codes != 0] for x in taken]) // LANES) - 1
             if makes.form == "mul.f32":
                 multiplied[slot] = True

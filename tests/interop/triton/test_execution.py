@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from tcsmt.interop.compiled.scalar_forms import SCALAR_FORMS
 from tcsmt.interop.triton.execution import BlockNumbers
 from tcsmt.support.errors import TcsmtError
 from tests.support.compiled import run_small
@@ -41,6 +44,15 @@ def test_what_the_assembler_may_join_is_refused() -> None:
         _stored(joined, words)
     apart = joined.replace("add.f32", "add.rn.f32")
     assert np.array_equal(_stored(apart, words), _stored(joined.replace("mul.f32", "mul.rn.f32"), words))
+
+
+def test_an_approximation_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    form = replace(SCALAR_FORMS["mul.rn.f32"], step="approximate(div.full, {0}, {1}, within=2 ulp)")
+    monkeypatch.setitem(SCALAR_FORMS, "mul.rn.f32", form)
+    with pytest.raises(
+        TcsmtError, match=r"mul.rn.f32: an approximation, of which no document gives the words"
+    ):
+        _stored(f"{_LOAD}mul.rn.f32 %r10, %r9, %r9;{_STORE}", np.ones(32, np.uint32))
 
 
 def test_unwritten_words_are_followed_to_where_they_matter() -> None:
