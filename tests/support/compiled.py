@@ -79,14 +79,14 @@ def random_words(fmt: str, count: int, rng: np.random.Generator, *, any_word: bo
 
 
 def words_of(
-    found: ElementRead, buffers: Mapping[str, np.ndarray[Any, Any]], choices: Mapping[str, int]
+    found: ElementRead, buffers: Mapping[str, np.ndarray[Any, Any]], choices: Mapping[str, str | int]
 ) -> int:
     """Return the word of an element, by the array reading of its program."""
     text = found.text
     formats = {name: format_named(fmt) for name, fmt in text.formats.items() if name != "d"}
     formats |= {name: format_named(fmt) for name, (fmt, _) in text.inputs.items()}
     k = text.along["A"].count
-    chosen = {name: choices.get(name, 0) for name in text.freedoms}
+    chosen = {name: choices.get(name, choice) for name, choice in text.choices.items()}
     program = program_of(
         "\n".join(text.lines), k, formats, lambda name: resolve(text.units[name]).row.model, chosen
     )
@@ -102,7 +102,7 @@ def words_of(
 
 def differences(
     name: str, arguments: Sequence[str], formats: Mapping[str, tuple[str, int]], elements: Sequence[int],
-    *, size: int, seed: int = 0, any_word: bool = False, choices: Mapping[str, int] | None = None,
+    *, size: int, seed: int = 0, any_word: bool = False, choices: Mapping[str, str | int] | None = None,
     block: tuple[int, int, int] = (0, 0, 0),
 ) -> list[str]:  # fmt: skip
     """Return the elements whose programs and the oracle disagree, each as a text. size: of an element."""

@@ -103,7 +103,8 @@ class CompiledKernel(Result):
             yield f"# {short}: {unit}"
         yield from text.lines
         for name, count in text.freedoms.items():
-            yield f"# freedom {name}: {counted(count, 'alternative')}, of line {text.freedom_lines[name]}"
+            choices = counted(count, "alternative") if count else f"no document defines it: {name}=nearest"
+            yield f"# freedom {name}: {choices}, of line {text.freedom_lines[name]}"
         every = sum(one.count for one in self.classes)
         for number, kind in enumerate(self.classes):
             if number:
@@ -193,6 +194,6 @@ def kernel_read(
 
 def row_of(element: ElementRead, path: Path) -> Row:
     """Return an element's program as the row of a unit, with the first alternative of each freedom."""
-    choices = "".join(f",{name}=0" for name in element.text.freedoms)
+    choices = "".join(f",{name}={choice}" for name, choice in element.text.choices.items())
     k = element.text.along["A"].count
     return program_of_file(path, file_text(element, str(path)), choices, k, lambda unit: resolve(unit).row)

@@ -12,13 +12,20 @@ from tcsmt.interop.compiled.trace import ByteLanes, Event, Read
 from tcsmt.interop.hardware.instructions import RegisterOperand, Tile
 from tcsmt.support.errors import TcsmtError
 
+_INTEGERS = tuple(
+    f"{overflow}s32.{a}.{b}.s32"
+    for overflow in ("", "satfinite.")
+    for a in ("s8", "u8")
+    for b in ("s8", "u8")
+)
 #: Of ``mma.sync.aligned``: shape, and formats of d, a, b and c.
 _SHAPES = {
-    "m16n8k16": ("f32.f16.f16.f32", "f16.f16.f16.f16", "f32.bf16.bf16.f32"),
+    "m16n8k16": ("f32.f16.f16.f32", "f16.f16.f16.f16", "f32.bf16.bf16.f32", *_INTEGERS),
     "m16n8k8": ("f32.f16.f16.f32", "f16.f16.f16.f16", "f32.bf16.bf16.f32", "f32.tf32.tf32.f32"),
     "m16n8k4": ("f32.tf32.tf32.f32",),
-    "m16n8k32": tuple(
-        f"{d}.{a}.{b}.{d}" for d in ("f32", "f16") for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")
+    "m16n8k32": (
+        *(f"{d}.{a}.{b}.{d}" for d in ("f32", "f16") for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")),
+        *_INTEGERS,
     ),
 }
 #: Names of instructions, and how the catalogue names them after the architecture.
@@ -31,6 +38,7 @@ MATRIX_FORMS = {
 _WARPGROUP = (
     ("k16", "f32.f16.f16"), ("k16", "f16.f16.f16"), ("k16", "f32.bf16.bf16"), ("k8", "f32.tf32.tf32"),
     *(("k32", f"{d}.{a}.{b}") for d in ("f32", "f16") for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")),
+    *(("k32", formats.removesuffix(".s32")) for formats in _INTEGERS),
 )  # fmt: skip
 #: Names of instructions: how the catalogue names them after the architecture, and N.
 WARPGROUP_FORMS = {

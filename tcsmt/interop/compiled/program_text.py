@@ -36,7 +36,7 @@ class ProgramText:
 
     formats: of A, B, c and the result. units: short names. inputs: formats of other inputs (c, too) by
     their names, and their offsets. along: the words of A and of B. freedoms: names, and how many alternatives
-    each has; freedom_lines: of the instructions.
+    each has (0: an approximation, of which the nearest number can be taken). freedom_lines: of instructions.
     """
 
     lines: tuple[str, ...]
@@ -46,6 +46,11 @@ class ProgramText:
     along: Mapping[str, Progression]
     freedoms: Mapping[str, int]
     freedom_lines: Mapping[str, int]
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """Return a choice for each freedom."""
+        return {name: "0" if count else "nearest" for name, count in self.freedoms.items()}
 
 
 @dataclass
@@ -257,7 +262,7 @@ class Writer:
             if self.operand_formats.setdefault(side, narrow) != narrow:
                 raise TcsmtError(f"words of {side} are read in two formats")
             return f"convert({side}, {fmt})", fmt
-        if form not in SCALAR_FORMS:
+        if form not in SCALAR_FORMS or SCALAR_FORMS[form].approximate:
             raise TcsmtError(f"{form}: not a step of an operand")
         scalar = SCALAR_FORMS[form]
         texts = []
@@ -342,12 +347,16 @@ class Writer:
         self.formats[number] = form.gives
         values = [self._value(taken, fmt) for taken, fmt in zip(term.takes, form.takes, strict=True)]
         plain = form.step.format(*values)
+        if form.approximate:
+            self.freedoms.setdefault(form.approximate, 0)
+            self.freedom_lines.setdefault(form.approximate, term.line)
         if not form.joins or term.form == "mul.f32":
             return plain
         joined = self._joined(term, values)
         if not joined:
             return plain
-        name = f"contraction-{len(self.freedoms) + 1}" if self.freedoms else "contraction"
+        before = sum(one.startswith("contraction") for one in self.freedoms)
+        name = f"contraction-{before + 1}" if before else "contraction"
         self.freedoms[name], self.freedom_lines[name] = 1 + len(joined), term.line
         return f'any_of("{name}", {", ".join((plain, *joined))})'
 

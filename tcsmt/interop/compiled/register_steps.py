@@ -145,7 +145,7 @@ def _scalar(machine: Machine, instruction: PtxInstruction, mask: Lanes | None) -
 def _scalar_of(
     machine: Machine, instruction: PtxInstruction, form: ScalarForm, takes: Sequence[ByteLanes]
 ) -> Word:
-    line = instruction.line if form.joins else 0
+    line = instruction.line if form.joins or form.approximate else 0
     name = instruction.name
     return _computed(machine, instruction, tuple(takes), name, _SIZES[form.gives], line)
 

@@ -2,7 +2,8 @@
 
 Source: the PTX ISA, sections "Floating-Point Instructions", "Half Precision Floating-Point Instructions" and
 "Data Movement and Conversion Instructions: cvt". Without ``.rn`` an addition or a multiplication is rounded
-to nearest even, too, but ptxas may join it with another one to a multiply-add: such forms are marked.
+to nearest even, too, but ptxas may join it with another one to a multiply-add: such forms are marked. Of an
+approximation the ISA gives a bound alone ("ex2", "div", "rcp"): its words are a freedom.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from dataclasses import dataclass
 class ScalarForm:
     """One form. step: of the language of programs, with formats and rounding; takes, gives: formats. lanes:
     numbers in a register (``f16x2``: 2), each computed alone. joins: whether ptxas may join it with another.
-    swapped: the first operand gives the upper half of the result, the second the lower one.
+    swapped: the first operand gives the upper half of the result, the second the lower one. approximate: the
+    name of what no document defines the words of.
     """
 
     step: str
@@ -23,6 +25,12 @@ class ScalarForm:
     lanes: int = 1
     joins: bool = False
     swapped: bool = False
+    approximate: str = ""
+
+
+def _approximated(name: str, count: int, ulps: int) -> ScalarForm:
+    step = f"approximate({name}, {', '.join(f'{{{n}}}' for n in range(count))}, within={ulps} ulp)"
+    return ScalarForm(step, ("f32",) * count, "f32", approximate=name)
 
 
 def _converted(source: str, target: str, rounding: str = "", **more: bool | int) -> ScalarForm:
@@ -42,6 +50,9 @@ def _forms() -> dict[str, ScalarForm]:
         "fma.rn.f32": ScalarForm("multiply_add({0}, {1}, {2}, f32)", (f32, f32, f32), f32),
         "max.f32": ScalarForm("maximum({0}, {1}, nan=ignored)", (f32, f32), f32),
         "max.NaN.f32": ScalarForm("maximum({0}, {1}, nan=propagated)", (f32, f32), f32),
+        "ex2.approx.f32": _approximated("ex2.approx", 1, 2),
+        "rcp.approx.f32": _approximated("rcp.approx", 1, 1),
+        "div.full.f32": _approximated("div.full", 2, 2),
         "cvt.f32.f16": _converted("f16", f32),
         "cvt.f32.bf16": _converted("bf16", f32),
         "cvt.rna.tf32.f32": _converted(f32, "tf32", "RNA"),

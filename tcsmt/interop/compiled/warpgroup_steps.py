@@ -121,10 +121,13 @@ def _multiplied(machine: Machine, instruction: PtxInstruction, mask: Lanes | Non
     fragments = machine.fragments(instruction)
     tile, n = fragments.tile, WARPGROUP_FORMS[instruction.name][1]
     sums, left, right, keeps, *options = instruction.operands
-    if options[:2] != [_ONE, _ONE]:
+    integers = ".s32." in instruction.name  # these take no options
+    if not integers and options[:2] != [_ONE, _ONE]:
         raise TcsmtError("operands with a changed sign are not read")
     transposes = [option == _ONE for option in options[2:]] or [False, False]
-    if any(option not in (_ZERO, _ONE) for option in options) or len(options) not in (2, 4):
+    if any(option not in (_ZERO, _ONE) for option in options) or len(options) not in (
+        (0,) if integers else (2, 4)
+    ):
         raise TcsmtError("the options after scale-d are not read")
     count = n // 8 * fragments.registers("D")
     registers = machine.registers_of(sums, count)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tcsmt.interop.compiled.reading import run_kernel
 from tcsmt.support.errors import TcsmtError
-from tests.support.compiled import TEXTS, differences
+from tests.support.compiled import TEXTS, differences, words_of
 
 _MATMUL = ["A", "B", "D", *["64"] * 6]
 _WORDS = 64 * 64
@@ -70,6 +71,47 @@ def test_converted_operands_have_another_order_of_k() -> None:
     *operands, chain = found.text.lines
     assert operands == ["x0 = convert(A, f16)", "y0 = convert(B, f16)"]
     assert "permuted(K, 0 1 4 5 8 9 12 13 16 17 20 21 24 25 28 29 2 3 6 7" in chain
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("int8_sm80", "ampere/mma.m16n8k32.satfinite.s32.s8.s8.s32"),
+        ("int8_sm90", "hopper/wgmma.m64nNk32.s32.s8.s8"),
+    ],
+)
+def test_products_of_integers_are_exact(name: str, unit: str) -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(-128, 128, (2, 64, 64)).astype(np.int8)
+    buffers = {"A": a.view(np.uint8).ravel(), "B": b.view(np.uint8).ravel()}
+    run = run_kernel((TEXTS / f"{name}.ptx").read_text(), ["A", "B", "D", "64", "64", "64"])
+    exact = (a.astype(np.int64) @ b.astype(np.int64).T) % (1 << 32)
+    for element in run.elements[::37]:
+        found = run.read(element)
+        assert found.text.lines == ("d = chain(U, A·B over K, +0)",)
+        assert found.text.units == {"U": unit}
+        assert words_of(found, buffers, {}) == exact[divmod(element, 64)]
+
+
+@pytest.mark.slow
+def test_approximations_are_freedoms() -> None:
+    """A sigmoid: 1 / (1 + 2^(-x log2 e)), of which only a choice says the words of two steps."""
+    text = (TEXTS / "sigmoid_sm80.ptx").read_text()
+    found = run_kernel(text, ["A", "B", "bias", "D", "64", "64", "32"]).read(64 + 5)
+    assert found.text.lines[2:] == (
+        "v2 = multiply(v1, 0xbfb8aa3b:f32, f32)", "v3 = approximate(ex2.approx, v2, within=2 ulp)",
+        "v4 = add(v3, 0x3f800000:f32, f32)", "d = approximate(div.full, 0x3f800000:f32, v4, within=2 ulp)",
+    )  # fmt: skip
+    assert found.text.freedoms == {"ex2.approx": 0, "div.full": 0}
+    assert found.text.choices == {"ex2.approx": "nearest", "div.full": "nearest"}
+    rng = np.random.default_rng(2)
+    bits = (rng.standard_normal(64 * 32).astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    bias = rng.standard_normal(64).astype(np.float32)
+    word = words_of(found, {"A": bits, "B": bits, "bias": bias.view(np.uint32)}, found.text.choices)
+    values = (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    total = values[32:64] @ values[5::64][:32] + float(bias[5])
+    assert np.uint32(word).view(np.float32) == pytest.approx(1 / (1 + np.exp(-total)), rel=1e-5)
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ _NAMES = "xyz"
 _COUNT = 400
 
 
-@pytest.mark.parametrize("name", SCALAR_FORMS)
+@pytest.mark.parametrize("name", [name for name, form in SCALAR_FORMS.items() if not form.approximate])
 def test_forms_have_the_oracles_words(name: str) -> None:
     form = SCALAR_FORMS[name]
     inputs = dict(zip(_NAMES, map(format_named, form.takes), strict=False))
