@@ -215,7 +215,7 @@ class Block:
             return x[0] if x[2] else x[1]
         if name.startswith("setp.num"):
             return int(all(w & 0x7FFFFFFF <= 0x7F800000 for w in x))
-        if re.search(r"\.(tf32|[bf]*f16x?2?|f32|e4m3x2|e5m2x2)(\.|$)", name):
+        if re.search(r"\.(tf32|[bf]*f16x?2?|f32|f32x2|e4m3x2|e5m2x2)(\.|$)", name):
             return floating(name, x)
         return integer(parts, x)
 
@@ -498,6 +498,9 @@ def _fp8_as_half(byte: int, kind: str) -> int:
 
 def floating(name: str, x: list[int]) -> int:
     parts = name.split(".")
+    if parts[-1] == "f32x2":
+        halves = [floating(name[:-2], [word >> place & 0xFFFFFFFF for word in x]) for place in (0, 32)]
+        return halves[0] | halves[1] << 32
     with np.errstate(all="ignore"):
         match parts[0]:
             case "add" | "atom":

@@ -365,7 +365,7 @@ class _Parser:
     def register(self) -> PtxRegister:
         negated = self.take("!")
         token = self.next()
-        if not token.text.startswith("%"):
+        if token.kind != "name":  # inline assembly may name registers as it likes
             raise TcsmtError(f"line {token.line}: expected a register, found {token.text!r}")
         return PtxRegister(token.text, negated)
 
@@ -389,7 +389,8 @@ class _Parser:
                     f"line {self.tokens[self.at - 1].line}: addresses that are numbers are not read"
                 )
             return PtxAddress(base, offset)
-        return self.simple()
+        one = self.simple()
+        return PtxVector((one, self.simple())) if self.take("|") else one
 
     def simple(self) -> PtxRegister | PtxNumber | PtxSymbol:
         text = self.peek()

@@ -146,7 +146,7 @@ def _scalar_of(
     machine: Machine, instruction: PtxInstruction, form: ScalarForm, takes: Sequence[ByteLanes]
 ) -> Word:
     line = instruction.line if form.joins or form.approximate else 0
-    name = instruction.name
+    name = instruction.name.replace("f32x2", "f32")  # each lane is the scalar instruction
     return _computed(machine, instruction, tuple(takes), name, _SIZES[form.gives], line)
 
 

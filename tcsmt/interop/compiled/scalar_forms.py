@@ -8,7 +8,7 @@ approximation the ISA gives a bound alone ("ex2", "div", "rcp"): its words are a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,8 @@ def _forms() -> dict[str, ScalarForm]:
         "cvt.rn.f16x2.e4m3x2": _converted("e4m3", "f16", lanes=2),
         "cvt.rn.f16x2.e5m2x2": _converted("e5m2", "f16", lanes=2),
     }
+    for name in ("add.f32", "add.rn.f32", "sub.f32", "sub.rn.f32", "mul.f32", "mul.rn.f32", "fma.rn.f32"):
+        found[f"{name}x2"] = replace(found[name], lanes=2)
     for narrow in ("f16", "bf16"):
         found[f"cvt.rn.{narrow}.f32"] = _converted(f32, narrow)
         found[f"cvt.rn.{narrow}x2.f32"] = _converted(f32, narrow, lanes=2, swapped=True)
