@@ -65,7 +65,8 @@ def budget(chain: StepwiseProof, program: UnitProgram, domain: Domain, k: int) -
         raise Unbounded("c may be of any size: its exponents must be restricted, too")
     rules = _BudgetRules(program, domain, k)
     shares = rules.spent()
-    rules.prove(chain)
+    rules.prove_units(chain)
+    rules.prove_cuts(chain)
     chain.know(_IEEE)
     largest = _BudgetRules(program, domain, k, of_largest=True).spent()
     return EmulationBudget(

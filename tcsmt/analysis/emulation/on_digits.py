@@ -146,12 +146,15 @@ class DigitRules(ABC):
         except NoRule as why:
             raise Unbounded(str(why)) from None
 
-    def prove(self, chain: StepwiseProof) -> None:
-        """Prove what the rules rest on: of units, moduli and cuts. Raises :class:`.Unbounded`."""
+    def prove_units(self, chain: StepwiseProof) -> None:
+        """Prove what the rules rest on: of units and moduli. Raises :class:`.Unbounded`."""
         for unit, (limit, length) in self.chains.items():
             exact_in_unit(chain, unit, limit, length)
         for what in self.conditions:
             chain.know(what)
+
+    def prove_cuts(self, chain: StepwiseProof) -> None:
+        """Prove it of cuts. Raises :class:`.Unbounded`."""
         for slicing in self.slicings:
             prove(chain, slicing)
 

@@ -46,7 +46,8 @@ class DigitSubject(ProgramSubject):
         rules = _ExactRules(program, self.longest if self.at_one_k else k, limit, k)
         if rules.result({"c": KnownNumber(Fraction(0))}) is not rules.exact:
             raise Inexact("the result is not the scaled sum of products")
-        rules.prove(self.chain)
+        rules.prove_cuts(self.chain)
+        rules.prove_units(self.chain)
         self.chain.know("integers of n bits are the first digits of theirs that have n bits or more")
 
     def replayed(self, a: Array, b: Array) -> int:
