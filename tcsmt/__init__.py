@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from tcsmt.interface.api.kernel_read import CompiledKernel, kernel_read
     from tcsmt.interface.api.kernel_tree import KernelTree, kernel_tree
     from tcsmt.interface.api.kernels import epilogue, gemm, reduction
+    from tcsmt.interface.api.kits import Kit, KitCheck, check_kit, export_kit
     from tcsmt.interface.api.links import Links, PageLink, links
     from tcsmt.interface.api.page import Page, page
     from tcsmt.interface.api.pictures import Explanation, explain
@@ -99,6 +100,7 @@ _NAMES = {
     "tcsmt.interface.api.kernel_read": "CompiledKernel kernel_read",
     "tcsmt.interface.api.kernel_tree": "KernelTree kernel_tree",
     "tcsmt.interface.api.kernels": "epilogue gemm reduction",
+    "tcsmt.interface.api.kits": "Kit KitCheck check_kit export_kit",
     "tcsmt.interface.api.links": "PageLink Links links",
     "tcsmt.interface.api.page": "Page page",
     "tcsmt.interface.api.pictures": "Explanation explain",
@@ -125,16 +127,17 @@ __all__ = [
     "CHAINED", "AtlasReport", "AuditResult", "ChainedAtlasReport", "Check", "ClaimsReport", "Closeness",
     "Comparison", "CompiledKernel", "Domain", "Epilogue", "Explanation", "Exported", "FormatValues",
     "Identified", "IdentifiedData", "IdentifiedQuantiser", "IdentifyPlan", "IdentifyProbe", "KernelDiff",
-    "KernelIdentified", "KernelInvariant", "KernelTree", "Links", "Page", "PageLink", "Probe", "ProbeAnswers",
-    "QuantisedMatrix", "QuantiserComparison", "QuantiserList", "QuantiserRow", "Reduction", "Report",
-    "Reproduction", "SimulatedRows", "SolvingOptions", "SpecifiedUnit", "StoppedCheck", "TcsmtError",
-    "TestVectors", "Tolerance", "Unit", "Validation", "accuracy", "atlas", "audit", "chained_atlas", "check",
-    "check_certificate", "check_with_acl2", "claims", "compare", "compare_quantisers", "describe_format",
-    "design", "epilogue", "explain", "export", "export_certificate", "find", "gemm", "identify",
-    "identify_data", "identify_plan", "identify_probe", "identify_quantiser", "kernel_diff",
-    "kernel_identify", "kernel_invariant", "kernel_read", "kernel_tree", "links", "page", "probe", "promoted",
-    "properties", "quantise", "quantiser", "quantisers", "read_model", "reduction", "reproduce", "run",
-    "specified_with_acl2", "split_k", "testing", "tolerance", "unit", "units", "validate", "vectors",
+    "KernelIdentified", "KernelInvariant", "KernelTree", "Kit", "KitCheck", "Links", "Page", "PageLink",
+    "Probe", "ProbeAnswers", "QuantisedMatrix", "QuantiserComparison", "QuantiserList", "QuantiserRow",
+    "Reduction", "Report", "Reproduction", "SimulatedRows", "SolvingOptions", "SpecifiedUnit",
+    "StoppedCheck", "TcsmtError", "TestVectors", "Tolerance", "Unit", "Validation", "accuracy", "atlas",
+    "audit", "chained_atlas", "check", "check_certificate", "check_kit", "check_with_acl2", "claims",
+    "compare", "compare_quantisers", "describe_format", "design", "epilogue", "explain", "export",
+    "export_certificate", "export_kit", "find", "gemm", "identify", "identify_data", "identify_plan",
+    "identify_probe", "identify_quantiser", "kernel_diff", "kernel_identify", "kernel_invariant",
+    "kernel_read", "kernel_tree", "links", "page", "probe", "promoted", "properties", "quantise",
+    "quantiser", "quantisers", "read_model", "reduction", "reproduce", "run", "specified_with_acl2",
+    "split_k", "testing", "tolerance", "unit", "units", "validate", "vectors",
 ]  # fmt: skip
 
 

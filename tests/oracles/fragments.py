@@ -179,7 +179,34 @@ _BLOCKS = {
     "f64": {"16x16x4": 1, "4x4x4": 4},
     "xf32": {"32x32x4": 1, "16x16x8": 1},
     "fp8": {"32x32x16": 1, "16x16x32": 1},
+    "i8": {
+        "32x32x16": 1,
+        "16x16x32": 1,
+        "32x32x8": 1,
+        "16x16x16": 1,
+        "32x32x4": 2,
+        "16x16x4": 4,
+        "4x4x4": 16,
+    },
 }
+
+
+def _wmma(lanes: int) -> dict[str, Places]:
+    """AMD's matrix instruction calculator, RDNA4: "register to matrix element mapping"."""
+
+    def place(lane: int, item: int) -> tuple[int, int, int]:
+        register, half = divmod(item, 2)
+        if lanes == 64:
+            return 0, lane % 16, 4 * (lane // 16) + 2 * register + half
+        return 0, lane % 16, 8 * (register // 2) + 4 * (lane // 16) + 2 * (register % 2) + half
+
+    def of_sum(lane: int, item: int) -> tuple[int, int, int]:
+        row = 8 * (lane // 16 % 2) + 4 * (lane // 32) + item if lanes == 64 else 8 * (lane // 16) + item
+        return 0, row, lane % 16
+
+    every = [(lane, item) for lane in range(lanes) for item in range(256 // lanes)]
+    operand, sums = ({at: of(*at) for at in every} for of in (place, of_sum))
+    return {"A": operand, "B": operand, "C": sums, "D": sums}
 
 
 def _lanes(model: Model) -> dict[str, Places]:
@@ -199,6 +226,8 @@ def places(architecture: str, instruction: str, model: Model) -> dict[str, Place
         if architecture == "cdna3" and kind == "bf16":
             kind = "bf16_1k"
         return _mfma(int(m), int(k), model, _BLOCKS[kind][shape])
+    if found := re.fullmatch(r"v_wmma_\w+_w(\d+)", instruction):
+        return _wmma(int(found[1]))
     if instruction.startswith("wgmma"):
         return _warpgroup(model)
     if instruction.startswith("tcgen05"):

@@ -160,10 +160,19 @@ def describe(
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _FOLDER = click.Path(path_type=Path, file_okay=False)
+_FILE_OR_FOLDER = click.Path(path_type=Path)
 
 
-@declared("export.export", unit="[UNIT]", language="[--as LANGUAGE]")
-@click.option("--output", type=_FILE, metavar="FILE", help="Write here.  [default: standard output]")
+@declared(
+    "export.export", "kits.export_kit", unit="[UNIT]", language="[--as LANGUAGE]", architecture=None,
+    folder=None, only="--only INSTRUCTION",
+)  # fmt: skip
+@click.option(
+    "--output",
+    type=_FILE_OR_FOLDER,
+    metavar="FILE",
+    help="Write here; a c-kit is a folder.  [default: standard output]",
+)
 @click.option(
     "--testbench",
     type=_FILE,
@@ -192,16 +201,24 @@ def export(
     module with its loader in JavaScript and the loader's types beside it. It has the unit's source and
     parameters; the stages have the names that `tcsmt explain` shows.
 
+    With --as c-kit, UNIT is an architecture, and --output a folder: every instruction becomes a function of
+    whole registers in C11, with rows that tell right from wrong; `tcsmt check --kit` holds other functions
+    against them.
+
     Without UNIT, writes self-contained SMT-LIB 2.6 scripts with the expected answer.
 
     \b
     Examples:
       tcsmt export h100 --as c --output hopper.h
+      tcsmt export h100 --as c-kit --output kit
       tcsmt export h100 --as systemverilog --pipeline --output dot.sv --name dot --testbench dot_tb.sv
       tcsmt export h100 --as wasm --output hopper.wasm
       tcsmt export --queries scripts
       tcsmt export --benchmarks set
     """
+    if call["language"] == "c-kit" and call["unit"] is not None:
+        _export_kit(call, output, as_json)
+        return
     of_unit = {
         "--as": call["language"],
         "--output": output,
@@ -233,6 +250,16 @@ def export(
         written.append({"name": script.name, "file": str(path), "status": script.status})
     if as_json:
         echo_json({"scripts": written})
+
+
+def _export_kit(call: DeclaredCall, output: Path | None, as_json: bool) -> None:
+    if output is None:
+        raise TcsmtError(f"--output is missing: the folder of the kit, such as --output {call['unit']}-kit")
+    if call["name"] is not None or call["pipeline"]:
+        raise TcsmtError(f"{'--pipeline' if call['pipeline'] else '--name'} is of one unit, not of a kit")
+    with progress_bar(lines=False) as bar:
+        made = call.of("export_kit")(architecture=call["unit"], folder=output, progress=bar)
+    show(made, as_json=as_json)
 
 
 def _export_unit(call: DeclaredCall, output: Path | None, testbench: Path | None, as_json: bool) -> None:

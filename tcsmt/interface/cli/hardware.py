@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 @declared(
-    "check.check", unit="UNIT", implementation=None, rows=click.IntRange(1),
+    "check.check", "kits.check_kit", unit="[UNIT]", kit="[--kit FOLDER]", implementation=None,
+    rows=click.IntRange(1),
     options="solver timeout=20 memory jobs scheduler store",
 )  # fmt: skip
 @click.option("--data", type=PATH, help="Recorded rows and results, as `validate` reads them.")
@@ -68,17 +69,30 @@ def check(
     A run that is stopped prints what is known. The next one goes on from the answers in --resume FILE and
     the verdicts in --store FILE.
 
+    With --kit, instead of UNIT, the functions of a shared library are called on the rows of a folder that
+    `tcsmt export --as c-kit` made.
+
     Exit code: 0 every answer is the unit's, 1 some answer is not, 2 usage error.
 
     \b
     Examples:
       tcsmt check h100 --device --rows 1000000
+      tcsmt check --kit hopper-kit --library ./libmine.so
       tcsmt check volta --python my_emulator:dot
       tcsmt check volta --command ./my_emulator --protocol batches
       tcsmt check volta --data answers.npz
       tcsmt check volta --data inputs.csv --results results.npy
     """
     command, resume = call["command"], call["resume"]
+    if call["kit"] is not None:
+        if call["unit"] is not None or data or function or command or call["device"]:
+            raise click.UsageError("--kit takes --library, and neither UNIT nor an implementation of a unit")
+        answer(found := call.of("check_kit")(), as_json=as_json, text=str(found))
+        return
+    if call["unit"] is None:
+        raise click.UsageError("expected a UNIT, or --kit FOLDER")
+    if call["library"] is not None:
+        raise click.UsageError("--library needs --kit")
     if sum([call["device"], command is not None, function is not None, data is not None]) != 1:
         raise click.UsageError("give one of --device, --command, --python and --data")
     if call["protocol"] != "lines" and command is None:

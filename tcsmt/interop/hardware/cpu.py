@@ -82,7 +82,8 @@ def _arm(
     return CpuInstruction(mnemonic, feature, 4, "arm", ("registers", kind), values)
 
 
-_INSTRUCTIONS = {
+#: By the names of their rows.
+CPU_INSTRUCTIONS = {
     **{
         f"x86/{name}": _x86(name, feature)
         for feature in ("avx512_bf16", "avx512_vnni", "amx_bf16", "amx_fp16", "amx_int8")
@@ -106,7 +107,7 @@ _INSTRUCTIONS = {
 
 def cpu_instruction(row: Row) -> CpuInstruction:
     """Return the instruction of a row, or of the unit that a claim is about. Raises :class:`.TcsmtError`."""
-    instruction = _INSTRUCTIONS.get(row.name.partition("@")[0])
+    instruction = CPU_INSTRUCTIONS.get(row.name.partition("@")[0])
     if instruction is None:
         raise unsupported(row)
     return instruction

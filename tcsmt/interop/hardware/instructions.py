@@ -211,6 +211,36 @@ def mfma_tile(m: int, k: int, each: int, formats: Formats) -> Tile:
     )  # fmt: skip
 
 
+def wmma_tile(lanes: int, formats: Formats) -> Tile:
+    """Return the ``v_wmma`` tile of 16 by 16 by 16 without doubled operands, for a wave of 32 or 64 lanes.
+
+    Sixteen lanes hold four neighbours in k, the next sixteen the next four; wave 32 has two such groups in a
+    lane. Rows of sums are in halves of eight, and in wave 64 of four, too. Source: AMD's matrix instruction
+    calculator, RDNA4.
+    """
+    whole = lanes == 64
+    a, b, _, d = formats
+
+    def operand(fmt: AnyFormat) -> RegisterOperand:
+        more = _columns(2, 8)
+        return RegisterOperand(
+            Fragment(
+                _rows(16) + _columns(2, 4) + (more if whole else ()), _columns(4) + (() if whole else more)
+            ),
+            fmt.width,
+        )
+
+    threads = _columns(16) + _rows(2, 8) + (_rows(2, 4) if whole else ())
+    sums = RegisterOperand(Fragment(threads, _rows(4) + (() if whole else _rows(2, 4))), d.width)
+    return Tile(m=16, n=16, k=16, threads=lanes, a=operand(a), b=operand(b), c=sums, d=sums)
+
+
+def warpgroup_registers(k: int, formats: Formats) -> RegisterOperand:
+    """Return how four warps hold A of ``wgmma.mma_async``: each 16 rows, as ``mma.sync`` has them."""
+    own = warp_tile(16, k, formats, dense=True).a
+    return RegisterOperand(Fragment(own.fragment.threads + _rows(4, 16), own.fragment.elements), own.bits)
+
+
 #: What compilers call an architecture. Letters after sm_90 and later: instructions of that GPU alone.
 TARGETS: dict[str, str] = {
     name: contents(name)["compiler_target"] for name in ARCHITECTURES if "compiler_target" in contents(name)
@@ -360,6 +390,30 @@ def _mfma(name: str, row: Row) -> HardwareInstruction:
     separator = "_" if fp8 or types == "xf32" else ""
     builtin = f"__builtin_amdgcn_mfma_{d}_{m}x{m}x{k}{separator}{types}"
     return HardwareInstruction(builtin, "mfma", mfma_tile(int(m), int(k), each, formats), element)
+
+
+#: Bytes of A in a lane of the instructions that the CDNA3 ISA describes.
+_MOST_BYTES = 8
+_MFMA_INTEGERS = re.compile(r"v_mfma_i32_(\d+)x\d+x(\d+)(?:_\d+b)?_?i8")
+_WMMA = re.compile(r"v_wmma_\w+_16x16x16_\w+_w(32|64)")
+
+
+def register_tile(row: Row) -> Tile | None:
+    """Return the fragments that threads hold of a row's operands; None where they are not described here."""
+    name, model = row.instruction.partition("@")[0], row.model
+    formats = (model.a_format, model.b_format, model.c_format, model.d_format)
+    if match := _MFMA_INTEGERS.fullmatch(name):
+        m, k = map(int, match.groups())
+        each = max(4, m * k // 64)
+        return mfma_tile(m, k, each, formats) if each <= _MOST_BYTES else None
+    if match := _WMMA.fullmatch(name):
+        if contents(row.architecture).get("matrix_fragments") != "quartets of k":
+            return None
+        return wmma_tile(int(match[1]), formats)
+    try:
+        return instruction_of(row).tile
+    except TcsmtError:
+        return None
 
 
 def template(name: str) -> Template:

@@ -29,6 +29,49 @@ _Form = tuple[Term, str]
 #: Nesting of an expression beyond which a word gets a name.
 _DEPTH = 4
 
+
+def _on_floats(name: str, result: str, parameters: Sequence[str], value: str) -> str:
+    """Return the text of a helper that computes in floating point. value: of words x and y as numbers."""
+    types = {"float": "uint32_t", "double": "uint64_t", "int32_t": "uint32_t"}
+    words = ", ".join(f"{types[kind]} {x}" for kind, x in zip(parameters, "xyz", strict=False))
+    lines = [
+        f"static inline {types[result]} tcsmt_{name}({words}) {{",
+        *(f"  {kind} {x}_number;" for kind, x in zip(parameters, "xyz", strict=False)),
+        f"  {result} number;",
+        f"  {types[result]} word;",
+        *(f"  memcpy(&{x}_number, &{x}, sizeof {x});" for _, x in zip(parameters, "xyz", strict=False)),
+        f"  number = {value};",
+        "  memcpy(&word, &number, sizeof word);",
+        "  return word;",
+        "}",
+    ]
+    return "\n".join(lines)
+
+
+#: Those that compute in floating point: their file includes <string.h>, and is compiled without contraction,
+#: as C compilers would otherwise round a product and a sum once.
+_ON_FLOATS = {
+    "add_f32": _on_floats("add_f32", "float", ["float", "float"], "x_number + y_number"),
+    "add_f64": _on_floats("add_f64", "double", ["double", "double"], "x_number + y_number"),
+    **{
+        f"fma_{name}": _on_floats(
+            f"fma_{name}", kind, [kind] * 3, f"{call}(x_number, y_number, z_number)"
+        ).replace("  return word;", f"  return number == number ? word : {nan};")
+        for name, kind, call, nan in (
+            ("f32", "float", "fmaf", "0x7fc00000u"),
+            ("f64", "double", "fma", "UINT64_C(0x7ff8000000000000)"),
+        )
+    },
+    "multiply_f32": _on_floats("multiply_f32", "float", ["float", "float"], "x_number * y_number"),
+    "to_double_f64": _on_floats("to_double_f64", "double", ["float"], "(double)x_number"),
+    "to_single_f32": _on_floats("to_single_f32", "float", ["double"], "(float)x_number"),
+    "from_integer_f32": _on_floats("from_integer_f32", "float", ["int32_t"], "(float)x_number"),
+    # C leaves the conversion of what no int32_t holds undefined: such words are made zero before
+    "to_integer_f32": _on_floats("to_integer_f32", "int32_t", ["float"], "(int32_t)x_number").replace(
+        "  memcpy(&x_", "  x &= 0u - (((x >> 23) & 255u) < 158u);\n  memcpy(&x_", 1
+    ),
+}
+
 #: What the statements call; each is defined where it is used.
 HELPERS = {
     "pick32": (
@@ -81,6 +124,7 @@ HELPERS = {
         "static inline uint64_t tcsmt_wide(uint32_t x) { /* as a signed number */\n"
         "  return ((uint64_t)x ^ 0x80000000u) - 0x80000000u;\n}"
     ),
+    **_ON_FLOATS,
 }
 
 
@@ -428,6 +472,18 @@ def _largest(c: C99, node: Term, form: str) -> _Made:
     )
 
 
+def in_floating_point(name: str) -> bool:
+    """Return whether a macro of that name is written as an operation of C's ``float`` and ``double``."""
+    return name.replace(".", "_") in _ON_FLOATS
+
+
+def _macro(c: C99, node: Term, form: str) -> _Made:
+    name = c.helper(str(node.data).replace(".", "_"))
+    return _Made(
+        [(arg, WORD) for arg in node.args], lambda parts: f"{name}({', '.join(map(bare, parts))})", WORD
+    )
+
+
 _HOW: dict[str, Callable[[C99, Term, str], _Made]] = {
     "const": _constant,
     "var": _variable,
@@ -447,6 +503,7 @@ _HOW: dict[str, Callable[[C99, Term, str], _Made]] = {
     "zext": _zext,
     "sext": _sext,
     "ite": _ite,
+    "macro": _macro,
     "eq": _compared,
     "ult": _compared,
     "slt": _signed_less,

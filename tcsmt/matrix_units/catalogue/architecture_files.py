@@ -3,6 +3,8 @@
 A file has ``vendor``, ``aliases`` and ``gpus`` (:mod:`tcsmt.matrix_units.catalogue.naming`); where programs
 can be written for it ``compiler_target``; ``shared_memory``, the bytes that a block has at most (CUDA C++
 Programming Guide, "Compute Capabilities"); ``preferred``, how the names of those instructions begin that GEMM
+can be written for it ``compiler_target``; ``matrix_fragments``, how its threads hold matrices, where several
+ways have one name of an instruction; ``preferred``, how the names of those instructions begin that GEMM
 libraries use for operands below 16 bits; and:
 
 ``[[rows]]``: the keys of one row, with its ``instruction``; or of several: ``table`` is a text of columns,
@@ -77,6 +79,7 @@ _KEYS = (
     "vendor",
     "compiler_target",
     "shared_memory",
+    "matrix_fragments",
     "aliases",
     "gpus",
     "preferred",

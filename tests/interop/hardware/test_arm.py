@@ -15,7 +15,7 @@ from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.support.errors import TcsmtError
 from tests.support.command_line import done, refused
 
-UNITS = [name for name in cpu._INSTRUCTIONS if name.startswith("arm/")]
+UNITS = [name for name in cpu.CPU_INSTRUCTIONS if name.startswith("arm/")]
 #: Those that need FEAT_EBF16.
 EBF = [name for name in UNITS if name.endswith(".ebf1")]
 

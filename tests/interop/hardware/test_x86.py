@@ -36,7 +36,7 @@ WORDS = {
 
 
 def test_instructions_are_units() -> None:
-    assert set(WORDS) == {name for name in cpu._INSTRUCTIONS if name.startswith("x86/")}
+    assert set(WORDS) == {name for name in cpu.CPU_INSTRUCTIONS if name.startswith("x86/")}
 
 
 @pytest.mark.parametrize("unit", one_in(3, WORDS))

@@ -1,0 +1,1 @@
+"""Kits for emulators: an architecture's whole instructions in C, registers in, registers out."""

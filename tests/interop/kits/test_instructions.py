@@ -1,0 +1,76 @@
+"""Heads of a kit's functions, their calls, and the layouts of fragments that no other test looks at."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tcsmt.interop.hardware.instructions import register_tile, warpgroup_registers
+from tcsmt.interop.kits.instructions import KitFunction, held, kit_function
+from tcsmt.matrix_units.catalogue import Row, row_named, rows
+from tests.oracles import fragments
+
+ARCHITECTURES = ("hopper", "ada", "cdna3", "rdna4", "x86")
+LAYOUTS = [
+    row
+    for row in rows(claims=False)
+    if (re.match("v_mfma_i32", row.instruction) and row.architecture != "cdna4")
+    or (row.architecture == "rdna4" and "wmma" in row.instruction)
+]
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_every_instruction_is_a_function(architecture: str) -> None:
+    made = [kit_function(row) for row in rows(architecture, claims=False)]
+    functions = [one for one in made if isinstance(one, KitFunction)]
+    assert len(functions) == len(made) > 10
+    assert len({one.name for one in functions}) == len(functions)
+    for one in functions:
+        parameters = one.prototype[one.prototype.index("(") + 1 : -1].split(", ")
+        assert len(parameters) == len(one.arguments) == len(one.types)
+        named = [p.split("[")[0].split()[-1].lstrip("*") for p in parameters]
+        by_name = {name: value for name, value in zip(named, one.arguments, strict=True) if name in "abcd"}
+        assert all(name == value for name, value in by_name.items())
+
+
+@pytest.mark.parametrize(
+    ("unit", "why"),
+    [
+        ("blackwell/tcgen05.mMnNk16.kind::f16.f32.f16.f16", "tensor memory"),
+        ("blackwell/tcgen05.mMnNk64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0", "block scales"),
+        ("rdna3/v_wmma_f32_16x16x16_f16_w32", "fragments"),
+        ("cdna4/v_mfma_f32_32x32x16_f16", "fragments"),
+        ("arm/bfdot.ebf0", "registers"),
+    ],
+)
+def test_what_no_kit_has_is_named(unit: str, why: str) -> None:
+    reason = kit_function(row_named(unit))
+    assert isinstance(reason, str) and why in reason
+
+
+@pytest.mark.parametrize("row", LAYOUTS, ids=lambda row: row.name)
+def test_layouts(row: Row) -> None:
+    tile = register_tile(row)
+    assert tile is not None
+    expected = fragments.places(row.architecture, row.instruction, row.model)
+    for side, operand in tile.operands.items():
+        found = {at: tuple(operand.fragment.place(*at)) for at in expected[side]}
+        assert found == expected[side]
+        assert held(operand) * 32 == len(found) * operand.bits
+
+
+def test_layouts_are_of_many_rows() -> None:
+    assert len(LAYOUTS) > 15
+
+
+def test_a_warpgroup_holds_rows_of_four_warps() -> None:
+    """PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16": warp w has rows 16 w to 16 w + 15."""
+    row = row_named("hopper/wgmma.m64nNk16.f32.f16.f16")
+    formats = (row.model.a_format, row.model.b_format, row.model.c_format, row.model.d_format)
+    operand = warpgroup_registers(16, formats)
+    for thread in range(128):
+        for i in range(8):
+            line = 16 * (thread // 32) + thread % 32 // 4 + (8 if i // 2 % 2 else 0)
+            column = thread % 4 * 2 + i % 2 + (8 if i >= 4 else 0)
+            assert tuple(operand.fragment.place(thread, i)) == (0, line, column)
