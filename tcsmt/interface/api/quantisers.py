@@ -158,8 +158,8 @@ def quantisers() -> QuantiserList:
 
 
 def is_quantiser(name: str) -> bool:
-    """Return whether a text names a quantiser, and no unit."""
-    return name.partition(":")[0] in rows()
+    """Return whether a text begins with the library of a quantiser: no unit has such a name."""
+    return name.partition("/")[0] in {row.partition("/")[0] for row in rows()}
 
 
 def word_text(fmt: AnyFormat, word: int) -> str:

@@ -19,5 +19,7 @@ def test_compare_and_describe() -> None:
     help_text = run.invoke(main, ["quantise", "compare", "-h"], prog_name="tcsmt").output
     assert "Usage: tcsmt quantise compare" in help_text
     assert "te/nvfp4: TransformerEngine" in run.invoke(main, ["describe", "te/nvfp4"]).output
+    done = run.invoke(main, ["describe", "te/nvfp"])
+    assert done.exit_code == 2 and "did you mean te/nvfp4" in done.stderr
     listed = json.loads(run.invoke(main, ["describe", "quantisers", "--json"]).stdout)
     assert len(listed["quantisers"]) > 70
