@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from tcsmt.interface.api.certified_programs import StatedPrograms, stated_programs
 from tcsmt.interface.api.designs import rows_compared
 from tcsmt.interface.api.units import UnitLike
 from tcsmt.matrix_units.arithmetic.formats import format_named
@@ -51,15 +52,26 @@ _ROWS_NAMED = 3
 class StatementFacts:
     """A statement of a certificate, for readers; made from the objects that the checker works with.
 
-    states: all that it says.
+    states: all that it says. path: of its file, beside which are the texts of programs that it names.
     """
 
     about: Statement | TheoremStatement
+    path: Path | None = None
 
     @cached_property
     def states(self) -> Stated:
         """All that it says."""
         return stated(self.about)
+
+    @cached_property
+    def programs(self) -> StatedPrograms | None:
+        """Return what it says of programs, where it names their texts.
+
+        Raises :class:`tcsmt.Malformed` where it is not about them.
+        """
+        if self.path is None or not isinstance(self.about, Statement):
+            return None
+        return stated_programs(self.path, self.about)
 
     @cached_property
     def rows(self) -> tuple[tuple[str, ...], ...]:
@@ -92,11 +104,13 @@ class StatementFacts:
         data["parameters"] = [
             {**part, "rows": list(rows), "variant": variant or None} for part, rows, variant in parts
         ]
+        data |= {"programs": str(self.programs)} if self.programs is not None else {}
         return data | {"inhabitant": None if self.inhabitant is None else self.inhabitant.as_json()}
 
     def lines(self) -> list[str]:
         """For people."""
         lines = self.states.lines()
+        lines += [f"programs, as tcsmt reads them: {self.programs}"] if self.programs is not None else []
         if self.inhabitant is not None:
             of = "inhabitant" if self.inhabitant.but is None else "inhabitant of all conditions but one"
             lines.append(f"{of}: {self.inhabitant}")
@@ -166,12 +180,17 @@ class Expected:
         the certificate's own files; what the certificate calls itself does not count.
         """
         about = facts.about
-        if isinstance(about, TheoremStatement) or about.domain is None:
+        if isinstance(about, TheoremStatement):
             return "it does not say that two outputs are the same"
         try:
-            question = self._question(sum(role_of(name).factor == 0 for name in about.formats))
+            question = self._question(sum(role_of(name).factor == 0 for name in about.widths))
         except TcsmtError as error:
             return str(error)
+        if about.domain is None:
+            if about.goal is question.goal:
+                return ""
+            programs = facts.programs
+            return f"it says that {programs}" if programs else "it does not say that two outputs are the same"
         if dict(question.formats) != dict(about.formats):
             return f"its inputs are {facts.states.inputs}"
         calls = [about.calls[number] for number in about.record["differ"]]
@@ -199,6 +218,7 @@ _CHECKER = (
     "for the proofs"
 )
 _CODE = "of statements about algorithms, kernels or exact sums, the argument: code of tcsmt.analysis"
+_PROGRAMS = "of statements about programs, that their texts mean these graphs: code of tcsmt.programs"
 _MODELS = (
     "of what a model computes: its file in `models`, and what that kind of model means "
     "(tcsmt.matrix_units.models); that hardware computes it is not proved: `tcsmt describe UNIT` says what "
@@ -215,6 +235,8 @@ def summary_of_checks(done: Sequence[CheckedStatement]) -> Iterator[str]:
     yield f"trusted: {_CHECKER}"
     if any(isinstance(one.about, TheoremStatement) for one in done):
         yield f"trusted: {_CODE}"
+    if any("programs" in one.about.record for one in done if isinstance(one.about, Statement)):
+        yield f"trusted: {_PROGRAMS}"
     yield f"specification: {_MODELS}"
 
 
@@ -249,7 +271,7 @@ class CheckedStatement(Checked):
 
         Raises :class:`tcsmt.TcsmtError` where two results that are proved to be the same are not.
         """
-        facts = StatementFacts(self.about)
+        facts = StatementFacts(self.about, self.path)
         outputs = facts.inhabitant.outputs if facts.inhabitant is not None else ()
         if not self.flaw and len(set(outputs)) > 1:
             raise Contradiction(self.title, f"the results are not the same at {facts.inhabitant}")
@@ -378,10 +400,10 @@ def checked_in(
 
     lemmas = LemmaFiles(folder)
     for path in chosen_files(folder, titled):
-        statement = check_statement(path, lemmas, THEOREMS)
-        yield CheckedStatement(
-            statement.path, statement.title, statement.about, statement.flaw, statement.lemmas
-        )
+        one = check_statement(path, lemmas, THEOREMS)
+        if isinstance(one.about, Statement):
+            stated_programs(path, one.about)
+        yield CheckedStatement(one.path, one.title, one.about, one.flaw, one.lemmas)
 
 
 def stating(checked: Sequence[CheckedStatement], expected: Expected) -> list[CheckedStatement]:
@@ -415,6 +437,6 @@ def described_in(folder: Path) -> list[ShownStatement]:
     from tcsmt.prove.certificates.description import described
 
     return [
-        ShownStatement(description, StatementFacts(description.about))
+        ShownStatement(description, StatementFacts(description.about, description.path))
         for description in described(folder, THEOREMS)
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -52,6 +53,12 @@ class ProgramModel(Model):
         output = self._run(rules, operands)
         calls = rules.calls if rules.by_calls else [Call(self, operands, output)]
         return Trace(operands, tuple(rules.stages), output, tuple(calls))
+
+    def unit_calls(self, operands: Terms) -> Sequence[Call]:
+        """Return the calls of its units and of additions; of what else it does there are none."""
+        rules = CalledTermRules([], self.nans)
+        self._run(rules, operands)
+        return rules.calls
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Run the steps."""

@@ -30,6 +30,7 @@ from tcsmt.matrix_units.arithmetic.formats import AnyFormat, Format, float_forma
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.base import Terms, role_of
+from tcsmt.matrix_units.models.file_texts import toml_value
 from tcsmt.programs.kernels.units import ieee_rows
 from tcsmt.programs.steps.digest import digest
 from tcsmt.programs.steps.model import UNKNOWN_NANS, ProgramModel
@@ -77,11 +78,9 @@ class WrittenProgram(ProgramModel):
         axes = self.steps.result.axes
         if axes not in ("", "a", "b"):
             raise TcsmtError(f"the result has a word for each of {axes}: a unit gives one: d = y[0]")
-        for name, (_, count) in self.further_inputs.items():
-            if role_of(name).operand or name in ("scale_a", "scale_b"):
-                raise TcsmtError(f"input {name}: a unit's words are called so: {name}=NAME renames it")
-            if count == 0:
-                raise TcsmtError(f"input {name}: there is no tile")
+        if "t" in {step.axes[:1] for step in self._others.values()} and not self.tile:
+            raise TcsmtError("inputs of axes t, tB and tK need a tile")
+        _ = self.further_inputs
 
     @cached_property
     def scale_inputs(self) -> tuple[ProgramStep, ...]:
@@ -112,9 +111,14 @@ class WrittenProgram(ProgramModel):
 
     @cached_property
     def further_inputs(self) -> Mapping[str, tuple[AnyFormat, int | None]]:
-        """Return the inputs beside A, B, c and those."""
+        """Return the inputs beside A, B, c and those. Raises :class:`.TcsmtError` for names of a unit's
+        words, which they would be mistaken for.
+        """
         if self.scale_inputs:
             return {}
+        for name in self._others:
+            if role_of(name).operand or name in ("scale_a", "scale_b"):
+                raise TcsmtError(f"input {name}: a unit's words are called so: {name}=NAME renames it")
         return {name: (step.format, self._count(step.axes)) for name, step in self._others.items()}
 
     def _count(self, axes: str) -> int | None:
@@ -149,6 +153,24 @@ class WrittenProgram(ProgramModel):
     def nans(self) -> NanWords:
         """Return which words NaN results have outside of the units."""
         return self.nan
+
+    def in_file(self, name_of: Callable[[Model], str]) -> str:
+        """Return a file of the same program at its K that rests on no catalogue.
+
+        name_of: what the file of a unit's model is called.
+        """
+        units: dict[str, str] = {}
+        text = text_of(self.steps, lambda unit: units.setdefault(name_of(unit), f"U{len(units)}"))
+        lines = [f"{name} = {toml_value(getattr(self, name))}" for name in _FORMATS]
+        lines += [f"nan = {toml_value(str(self.nan))}", f"tile = {self.tile}", f"program = '''\n{text}'''"]
+        further = {name: f"{step.format.name} {step.axes}".strip() for name, step in self._others.items()}
+        tables = {"inputs": further, "units": {name: file for file, name in units.items()}}
+        for table, given in tables.items():
+            lines += [
+                f"[{table}]",
+                *(f"{toml_value(key)} = {toml_value(said)}" for key, said in given.items()),
+            ]
+        return "\n".join(lines) + "\n"
 
     def as_json(self) -> dict[str, Any]:
         """Return what identifies it as plain values."""

@@ -10,8 +10,8 @@ As JSON it has what a reader needs to build that truth value again, by the code 
               whose outputs are said to be equal there
     goal      or else: the truth value, as a term
 
-There are no other keys. A statement brings no formats: what it calls the format of an input is that in which
-a model takes the word, so that the domain is about the numbers that the models compute with.
+No other keys are read; ``programs`` names texts, on which nothing here rests. A statement brings no formats:
+an input's is that in which a model takes the word, so that the domain is about what models compute with.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Statement:
 def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model]) -> Statement:
     """Build the goal again; ``model_named``: the model in a file. Raises :class:`.Malformed`."""
     about = ("goal",) if "goal" in record else ("domain", "also", "differ")
-    with_keys("the statement", record, ("title", "inputs", "calls", "terms", *about))
+    with_keys("the statement", record, ("title", "inputs", "calls", "terms", *about), ("programs",))
     try:
         title, inputs = record["title"], record["inputs"]
         if not isinstance(title, str) or not title.isprintable():
@@ -109,7 +109,7 @@ def _check_inputs(goal: Term, widths: Mapping[str, int], plain: Iterable[str]) -
 
 def _input(name: str) -> str:
     """Return the name of an input, which looks like nothing else where it is shown."""
-    if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
+    if not re.fullmatch(r"[A-Za-z]\w*(\[\d+\])?", name, re.ASCII):
         raise Malformed(f"{name!r:.80} is not the name of an input: a letter, then letters, digits and _")
     return name
 

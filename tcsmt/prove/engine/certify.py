@@ -13,10 +13,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
-from tcsmt.language.terms import Term, operands_first, variables
+from tcsmt.language.terms import Term, operands_first, var, variables
 from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models.base import Call, Terms
 from tcsmt.matrix_units.models.file_texts import has_file, parameters_toml
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, InvalidProof, Proof, Step, check
 from tcsmt.prove.certificates.encoding import digest_text
@@ -27,7 +28,7 @@ from tcsmt.prove.certificates.parts import SUFFIXES, path_of
 from tcsmt.prove.certificates.statement import read_statement
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.refutations import NotRefuted, available, refutation, strict
-from tcsmt.prove.statements.question import Question
+from tcsmt.prove.statements.question import ComparedModel, Question
 from tcsmt.prove.statements.verdict import Certified
 from tcsmt.support import extras
 from tcsmt.support.errors import InternalError, Malformed, TcsmtError, TooLarge
@@ -35,9 +36,35 @@ from tcsmt.support.files import make_folder, replace_bytes, store_bytes
 from tcsmt.support.version import __version__
 
 
+@runtime_checkable
+class OfUnits(Protocol):
+    """A program, which applies units to terms."""
+
+    def unit_calls(self, operands: Terms) -> Sequence[Call]:
+        """Return the calls of its units."""
+
+
+@runtime_checkable
+class InFile(Protocol):
+    """A program that a text says."""
+
+    def in_file(self, name_of: Callable[[Model], str]) -> str:
+        """Return the text; name_of: what the file of a unit's model is called."""
+
+
+def calls_of(side: ComparedModel) -> list[Call]:
+    """Return the calls of models that files can hold, from which, and from terms, a side's output is made."""
+    calls: list[Call] = []
+    for call in side.trace.calls:
+        inside = isinstance(call.model, OfUnits) and not has_file(call.model)
+        calls += call.model.unit_calls(call.operands) if inside else [call]
+    return calls
+
+
 def written_statement(question: Question, name_of: Callable[[Model], str]) -> dict[str, Any]:
     """Return the statement that a question has the answer no; ``name_of``: what a model's file is called."""
-    calls = [call for side in question.sides for call in side.trace.calls]
+    calls_by_side = [calls_of(side) for side in question.sides]
+    calls = [call for own in calls_by_side for call in own]
     entries: dict[Term, list[Any]] = {}
     terms = TermWriter(entries)
     written = []
@@ -49,16 +76,26 @@ def written_statement(question: Question, name_of: Callable[[Model], str]) -> di
         written.append({"model": name_of(call.model), **operands, "terms": terms.taken()})
         if call.output.args:
             entries.setdefault(call.output, ["output", number])
-    inputs: dict[str, str | int] = {name: fmt.name for name, fmt in question.formats.items()}
-    plain = (variable for variable in variables([question.goal]) if str(variable.data) not in inputs)
+    # a format is stated where a model takes the word in it: others are what the goal's terms make of them
+    taken = {
+        (word, fmt)
+        for call in calls
+        for word, fmt in zip(call.operands.flat(), call.model.input_formats.values(), strict=True)
+    }
+    formats = {
+        name: fmt.name for name, fmt in question.formats.items() if (var(name, fmt.width), fmt) in taken
+    }
+    plain = (variable for variable in variables([question.goal]) if str(variable.data) not in formats)
     record: dict[str, Any] = {
         "title": question.title,
-        "inputs": inputs | {str(variable.data): variable.width for variable in plain},
+        "inputs": formats | {str(variable.data): variable.width for variable in plain},
         "calls": written,
     }
-    by_calls = all(side.trace.output is side.trace.calls[-1].output for side in question.sides)
-    if question.inputs is not None and question.about_outputs and by_calls:
-        first = len(question.sides[0].trace.calls)
+    pairs = zip(question.sides, calls_by_side, strict=True)
+    by_calls = all(own and own[-1].output is side.trace.output for side, own in pairs)
+    stated = by_calls and formats.keys() == question.formats.keys()
+    if question.inputs is not None and question.about_outputs and stated:
+        first = len(calls_by_side[0])
         record |= {
             "domain": asdict(question.inputs),
             "also": terms.places(question.also),
@@ -164,10 +201,10 @@ class Certificates:
 
         Raises :class:`.TcsmtError` where a file cannot be written.
         """
-        for model in (call.model for side in question.sides for call in side.trace.calls):
+        for model in (call.model for side in question.sides for call in calls_of(side)):
             if not has_file(model):
                 return self.failed(question.title, f"{model.title} has no file of its own")
-        statement = written_statement(question, self.model)
+        statement = written_statement(question, self.model) | self._programs(question)
         try:
             again = read_statement(json.loads(json.dumps(statement)), self._models.__getitem__)
         except Malformed as why:
@@ -191,12 +228,32 @@ class Certificates:
 
     def model(self, model: Model) -> str:
         """Write a model's file and return its name."""
-        text = parameters_toml(model).encode()
-        name = model_name(text)
+        name = self._store("models", parameters_toml(model))
+        self._models[name] = model
+        return name
+
+    def _programs(self, question: Question) -> dict[str, Any]:
+        """Return what the statement says of programs in files, whose texts are written; else nothing."""
+        models = [side.model for side in question.sides]
+        texts = [model.in_file(self.model) if isinstance(model, InFile) else None for model in models]
+        domain, whole = question.inputs, question.about_outputs and not question.also
+        known = all(text or has_file(model) for text, model in zip(texts, models, strict=True))
+        if domain is None or not (any(texts) and known and whole):
+            return {}
+        sides: list[dict[str, Any]] = []
+        for text, model in zip(texts, models, strict=True):
+            program = {} if text is None else {"program": self._store("programs", text), "k": model.k}
+            sides.append(program or {"model": self.model(model)})
+        length = len(question.sides[0].trace.a)
+        return {"programs": {"sides": sides, "domain": asdict(domain), "k": length}}
+
+    def _store(self, folder: str, text: str) -> str:
+        """Write a file that is named after its content, unless it is there; return the name."""
+        content = text.encode()
+        name = model_name(content)
         if name not in self._models:
-            make_folder(self.folder / "models")
-            store_bytes(self.folder / "models" / name, text)
-            self._models[name] = model
+            make_folder(self.folder / folder)
+            store_bytes(self.folder / folder / name, content)
         return name
 
     def lemma(self, formula: Term) -> str:

@@ -261,7 +261,7 @@ def test_inputs_of_each_member_of_a_tile(tmp_path: Path) -> None:
     found = unit(a, zeros, further={"M": members.reshape(1, 12), "top": np.float32([0.5])})
     assert found.tolist() == [float((a * members).sum(axis=1).max()) + 0.5]
     path.write_text(TILED.replace("tile = 3\n", ""), "utf-8")
-    with pytest.raises(TcsmtError, match="input M: there is no tile"):
+    with pytest.raises(TcsmtError, match="inputs of axes t, tB and tK need a tile"):
         side_of(f"{path}@4")
 
 
