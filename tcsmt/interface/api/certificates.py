@@ -179,18 +179,17 @@ class Expected:
         The outputs are compared as graphs on the same inputs, built from the units that were named and from
         the certificate's own files; what the certificate calls itself does not count.
         """
-        about = facts.about
+        about, other = facts.about, "it does not say that two outputs are the same"
         if isinstance(about, TheoremStatement):
-            return "it does not say that two outputs are the same"
+            return other
         try:
             question = self._question(sum(role_of(name).factor == 0 for name in about.widths))
         except TcsmtError as error:
-            return str(error)
+            return str(error) if about.domain is not None else other
         if about.domain is None:
             if about.goal is question.goal:
                 return ""
-            programs = facts.programs
-            return f"it says that {programs}" if programs else "it does not say that two outputs are the same"
+            return other if facts.programs is None else f"it says that {facts.programs}"
         if dict(question.formats) != dict(about.formats):
             return f"its inputs are {facts.states.inputs}"
         calls = [about.calls[number] for number in about.record["differ"]]

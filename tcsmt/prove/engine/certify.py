@@ -56,8 +56,11 @@ def calls_of(side: ComparedModel) -> list[Call]:
     """Return the calls of models that files can hold, from which, and from terms, a side's output is made."""
     calls: list[Call] = []
     for call in side.trace.calls:
-        inside = isinstance(call.model, OfUnits) and not has_file(call.model)
-        calls += call.model.unit_calls(call.operands) if inside else [call]
+        model: object = call.model
+        if isinstance(model, OfUnits) and not has_file(call.model):
+            calls += model.unit_calls(call.operands)
+        else:
+            calls.append(call)
     return calls
 
 
