@@ -198,7 +198,10 @@ def _fraction_bits(fmt: AnyFormat) -> int:
 
 
 def _error(numbers: Array, matrix: Array) -> float:
-    exact = matrix.astype(np.float64)
-    fine = np.isfinite(exact) & np.isfinite(numbers)
-    size = float(np.linalg.norm(exact[fine]))
-    return float(np.linalg.norm((numbers - exact)[fine])) / size if size else 0.0
+    exact = matrix.astype(np.float64).ravel()
+    lost = numbers.ravel() - exact
+    fine = np.isfinite(lost)
+    if not fine.all():  # to choose from an array takes longer than all else here
+        exact, lost = exact[fine], lost[fine]
+    size = float(np.linalg.norm(exact))
+    return float(np.linalg.norm(lost)) / size if size else 0.0
