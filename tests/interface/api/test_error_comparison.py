@@ -26,7 +26,7 @@ def test_an_algorithm_against_itself_asks_nobody() -> None:
         "markidis", "markidis", "volta", k=16, search=1e-6, options=tcsmt.SolvingOptions(steps=1)
     )
     assert found.ever_worse is False
-    assert "NEVER WORSE: both are the same algorithm on the same unit" in str(found)
+    assert "NEVER WORSE" in str(found)
     assert found.as_json()["scripts"] == []
 
 

@@ -72,7 +72,7 @@ def test_formats_of_words(tmp_path: Path) -> None:
     for name, matrix in (("a", a), ("b", a.T), ("d", np.full((4, 4), 8, np.float32))):
         np.save(tmp_path / f"{name}.npy", matrix)
     files = [word for name in "abd" for word in (f"--{name}", tmp_path / f"{name}.npy")]
-    assert "A has dtype uint16, which does not say its format" in refused("kernel", "identify", *files)
+    assert "A has dtype uint16" in refused("kernel", "identify", *files)
     formats = ["--a-format", "bf16", "--b-format", "bf16", "--unit", "x86/vdpbf16ps"]
     assert "x86/vdpbf16ps+chained" in done("kernel", "identify", *files, *formats)
 
@@ -94,9 +94,7 @@ def test_operands_that_were_rounded(tmp_path: Path) -> None:
         np.save(tmp_path / f"{name}.npy", matrix)
         files += [f"--{name}", tmp_path / f"{name}.npy"]
     options = [*files, "--unit", unit]
-    assert "takes A in tf32, and A is f32: if it was rounded before, say how" in refused(
-        "kernel", "identify", *options
-    )
+    assert "takes A in tf32, and A is f32" in refused("kernel", "identify", *options)
     named = ["--a-format", "tf32", "--b-format", "tf32"]
     assert "A[0, 0] = " in refused("kernel", "identify", *options, *named)
     assert "name these (a_format, b_format" in refused("kernel", "identify", *files, "--operands", "truncate")
@@ -135,6 +133,6 @@ def test_missing_steps_are_printed(files: list[Any]) -> None:
     d = files[files.index("--d") + 1]
     np.save(d, np.float32(3) * np.load(d))
     text = done("kernel", "identify", *files, "--unit", "hopper", code=1)
-    assert "it looks like: alpha, or a scale: every element is 3 times the exact result" in text
+    assert "every element is 3 times the exact result" in text
     data = json.loads(done("kernel", "identify", *files, "--unit", "hopper", "--json", code=1))
     assert data["signs"][0]["kind"] == "scaling" and data["stopped"] == ""

@@ -27,9 +27,9 @@ def test_integers_that_the_formats_do_not_have() -> None:
     """Nothing is exact of numbers that cannot be given: 2049 in FP16, 129 in 8 bits."""
     volta = "volta/mma.m8n8k4.f32.f16.f16.f32"
     wrong = refused("accuracy", "exact", volta, "--integers", "3000")
-    assert "integers = 3000: f16 does not have the integer 2049: at most 2048" in wrong
+    assert all(fact in wrong for fact in ("integers = 3000", "f16", "2049", "2048"))
     wrong = refused("accuracy", "exact", INTEGERS, "--integers", 1 << 30, "--k", "4")
-    assert "no integer of s8 is larger in magnitude than 128" in wrong
+    assert "s8" in wrong and "128" in wrong
 
 
 @pytest.mark.slow
