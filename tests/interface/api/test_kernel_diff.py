@@ -201,11 +201,18 @@ def test_a_program_and_a_kernel(tmp_path: Path) -> None:
     assert found.sheet is None
 
 
-def test_steps_that_are_not_traced_are_refused_by_name(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_functions_are_traced(tmp_path: Path) -> None:
     a, b, one, two = product()
     path = program(tmp_path / "exp.toml", "d = approximate(ex2.approx.f32, t, within=2 ulp)")
-    with pytest.raises(TcsmtError, match="function"):
-        tcsmt.kernel_diff(a, b, one, two, left_kernel=f"{path},ex2.approx.f32=nearest", right_kernel="h100")
+    nearest = f"{path},ex2.approx.f32=nearest"
+    left = tcsmt.kernel_diff(a, b, one, two, left_kernel=nearest, right_kernel="h100")
+    (*_, step), result = (left.as_json()["explained"]["kernels"][0][name] for name in ("steps", "result"))
+    assert (step["kind"], step["word"]) == ("outside", result)
+
+
+def test_a_missing_input_is_refused_by_name(tmp_path: Path) -> None:
+    a, b, one, two = product()
     missing = program(tmp_path / "missing.toml", "d = add(t, bias, f32)")
     with pytest.raises(TcsmtError, match="input bias"):
         tcsmt.kernel_diff(a, b, one, two, left_kernel=missing, right_kernel="h100")
