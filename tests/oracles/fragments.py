@@ -192,13 +192,12 @@ _BLOCKS = {
 
 
 def _wmma(lanes: int) -> dict[str, Places]:
-    """AMD's matrix instruction calculator, RDNA4: "register to matrix element mapping"."""
+    """rocjitsu's layouts for gfx12; in wave 64, those of AMD's matrix instruction calculator, too."""
 
     def place(lane: int, item: int) -> tuple[int, int, int]:
-        register, half = divmod(item, 2)
-        if lanes == 64:
-            return 0, lane % 16, 4 * (lane // 16) + 2 * register + half
-        return 0, lane % 16, 8 * (register // 2) + 4 * (lane // 16) + 2 * (register % 2) + half
+        if lanes == 64:  # lane = i + 16 (bit 2 of k) + 32 (bit 3), item = bits 1 and 0
+            return 0, lane % 16, 4 * (lane // 16 % 2) + 8 * (lane // 32) + item
+        return 0, lane % 16, 8 * (lane // 16) + item
 
     def of_sum(lane: int, item: int) -> tuple[int, int, int]:
         row = 8 * (lane // 16 % 2) + 4 * (lane // 32) + item if lanes == 64 else 8 * (lane // 16) + item

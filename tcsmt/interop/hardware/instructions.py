@@ -214,21 +214,18 @@ def mfma_tile(m: int, k: int, each: int, formats: Formats) -> Tile:
 def wmma_tile(lanes: int, formats: Formats) -> Tile:
     """Return the ``v_wmma`` tile of 16 by 16 by 16 without doubled operands, for a wave of 32 or 64 lanes.
 
-    Sixteen lanes hold four neighbours in k, the next sixteen the next four; wave 32 has two such groups in a
-    lane. Rows of sums are in halves of eight, and in wave 64 of four, too. Source: AMD's matrix instruction
-    calculator, RDNA4.
+    A lane holds neighbours in k; the next 16 lanes the next ones. Rows of sums are in halves of eight, and in
+    wave 64 of four, too. Sources: rocjitsu, whose captures say in which order a unit adds what is numbered
+    so, and Triton. (AMD's matrix instruction calculator numbers k otherwise in wave 32: lanes of the upper
+    half hold 4 to 7 and 12 to 15. In its numbers the order of the sums is that of k.)
     """
     whole = lanes == 64
     a, b, _, d = formats
 
     def operand(fmt: AnyFormat) -> RegisterOperand:
-        more = _columns(2, 8)
-        return RegisterOperand(
-            Fragment(
-                _rows(16) + _columns(2, 4) + (more if whole else ()), _columns(4) + (() if whole else more)
-            ),
-            fmt.width,
-        )
+        each = 256 // lanes
+        fragment = Fragment(_rows(16) + _columns(lanes // 16, each), _columns(each))
+        return RegisterOperand(fragment, fmt.width)
 
     threads = _columns(16) + _rows(2, 8) + (_rows(2, 4) if whole else ())
     sums = RegisterOperand(Fragment(threads, _rows(4) + (() if whole else _rows(2, 4))), d.width)

@@ -74,3 +74,47 @@ def test_a_warpgroup_holds_rows_of_four_warps() -> None:
             line = 16 * (thread // 32) + thread % 32 // 4 + (8 if i // 2 % 2 else 0)
             column = thread % 4 * 2 + i % 2 + (8 if i >= 4 else 0)
             assert tuple(operand.fragment.place(thread, i)) == (0, line, column)
+
+
+@pytest.mark.parametrize(
+    ("unit", "version", "shape", "width"),
+    [
+        ("hopper/mma.m16n8k16.f32.f16.f16.f32", "mma", [16, 8, 16], 2),
+        ("hopper/mma.m16n8k8.f32.tf32.tf32.f32", "mma", [16, 8, 8], 1),
+        ("hopper/mma.m16n8k32.s32.s8.s8.s32", "mma", [16, 8, 32], 4),
+        ("hopper/wgmma.m64nNk16.f32.f16.f16", "wgmma", [64, 8, 16], 2),
+        ("hopper/wgmma.m64nNk32.f32.e4m3.e4m3", "wgmma", [64, 8, 32], 4),
+        ("cdna3/v_mfma_f32_32x32x8_f16", "mfma", [32, 32, 8], 4),
+        ("cdna3/v_mfma_f32_16x16x16_f16", "mfma", [16, 16, 16], 4),
+        ("cdna3/v_mfma_f32_32x32x16_fp8_fp8", "mfma", [32, 32, 16], 8),
+        ("cdna3/v_mfma_i32_16x16x32_i8", "mfma", [16, 16, 32], 8),
+        ("rdna4/v_wmma_f32_16x16x16_f16_w32", "wmma", [16, 16, 16], 8),
+    ],
+)
+def test_layouts_are_those_of_triton_s_compiler(
+    unit: str, version: str, shape: list[int], width: int
+) -> None:
+    """width: words of A that lie next to each other in a thread, as Triton is told it."""
+    triton = pytest.importorskip("triton._C.libtriton", reason="the extra `triton` is not installed")
+    context = triton.ir.context()
+    triton.ir.load_dialects(context)
+    builder = triton.gluon_ir.GluonOpBuilder(context)
+    m, n, k = shape
+    layout = {
+        "mma": lambda: builder.get_mma_layout([2, 0], [1, 1], [], [m, n]),
+        "wgmma": lambda: builder.get_mma_layout([3, 0], [4, 1], [], [16, n, k]),
+        "mfma": lambda: builder.get_amd_mfma_layout(3, [1, 1], shape, False, [], [1, 1], 32),
+        "wmma": lambda: builder.get_amd_wmma_layout(2, False, [], [], [], shape, 2),
+    }[version]()
+    function = kit_function(row_named(unit))
+    assert isinstance(function, KitFunction)
+    expected = {"D": (layout, [m, n]), "A": (builder.get_dot_operand_layout(0, layout, width), [m, k])}
+    if version != "wgmma":  # whose B lies in shared memory
+        expected["B"] = builder.get_dot_operand_layout(1, layout, width), [k, n]
+    for side, (of, size) in expected.items():
+        found, fragment = builder.to_linear_layout(of, size), function.tile.operands[side].fragment
+        for bases, places in (
+            ([*found.lane_bases, *found.warp_bases], fragment.threads),
+            (found.reg_bases, fragment.elements),
+        ):
+            assert bases == [[p.column, p.row] if side == "B" else [p.row, p.column] for p in places]
