@@ -265,6 +265,8 @@ def launching(
             (driver, "_active", own), (CompiledKernel, "_init_handles", init_handles),
             (Autotuner, "run", tuned), (JITFunction, "run", launched),
         ):  # fmt: skip
+            if not hasattr(owner, name):
+                raise TcsmtError(f"this version of Triton has no {owner}.{name}; 3.5 and 3.9 have been tried")
             replaced.enter_context(mock.patch.object(owner, name, new))
         replaced.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
