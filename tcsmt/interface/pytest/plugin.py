@@ -1,6 +1,6 @@
-"""The plugin that pytest loads by its entry point: an option and a fixture.
+"""The plugin that pytest loads by its entry point: an option, a fixture and a mark.
 
-Nothing but pytest is imported before a test asks for the fixture.
+Nothing but pytest is imported before a test asks for the fixture, or has the mark.
 """
 
 from __future__ import annotations
@@ -24,6 +24,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="ROWS",
         help="Rows that each tcsmt_check asks, at least, whatever the test says.",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """``tcsmt_power``."""
+    config.addinivalue_line(
+        "markers",
+        "tcsmt_power(*names, kernel, criterion, ...): fail where the test that these arguments of "
+        "tcsmt.testing.power describe accepts one of the named wrong kernels (no names: any), or rejects "
+        "the right one.",
+    )
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Fail a test whose criterion lets a wrong kernel through."""
+    for mark in item.iter_markers("tcsmt_power"):
+        from tcsmt.interface.api.power import power
+        from tcsmt.support.errors import TcsmtError
+
+        try:
+            found = power(**mark.kwargs, only=mark.args)
+        except (TcsmtError, TypeError) as error:
+            pytest.fail(f"tcsmt_power: {error}", pytrace=False)
+        if found.exit_code:
+            pytest.fail(str(found), pytrace=False)
 
 
 def _rows(text: str) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 import tcsmt
 from tcsmt.testing import operands, power
+from tests.support.paths import ROOT
 
 KERNEL = "ieee/fma.f32.bf16+split-k:2+out=bf16"
 A, B = operands("normal", "bf16", (32, 24, 128), seed=1)
@@ -66,3 +69,14 @@ def test_refused(arguments: dict, message: str) -> None:
         power(kernel=KERNEL, criterion="equal")
     with pytest.raises(tcsmt.TcsmtError, match="needs M, N and K"):
         power(kernel=KERNEL, criterion="equal", generator="normal")
+
+
+def test_the_guides_table_of_public_tests_is_that_of_the_results() -> None:
+    found = json.loads((ROOT / "results" / "comparisons" / "public-tests.json").read_text())
+    page = (ROOT / "docs" / "howto" / "test-power.md").read_text()
+    assert len(found) == 6
+    for name, facts in found.items():
+        every = len(facts["survivors"]) + len(facts["killed"])
+        row = next(line for line in page.splitlines() if line.startswith(f"| {name} |"))
+        assert row.endswith(f"| {len(facts['survivors'])} of {every} | {', '.join(facts['survivors'])} |")
+        assert facts["accepts_right"] and f"- {name}: {facts['source']}." in page

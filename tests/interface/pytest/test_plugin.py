@@ -127,3 +127,30 @@ def test_a_failure_shows_the_test_and_no_line_of_tcsmt(
     done.stdout.fnmatch_lines([f"*{message}*"])
     assert call in text
     assert not [line for line in text.splitlines() if "tcsmt/interface" in line or "tcsmt/analysis" in line]
+
+
+POWER = """
+import pytest
+
+DRAWN = dict(kernel="ieee/fma.f32.bf16", generator="normal", shape=(8, 8, 64))
+
+@pytest.mark.tcsmt_power("zeros", "last-k", criterion="pcc>=0.99", **DRAWN)
+def test_weak():
+    pass
+
+@pytest.mark.tcsmt_power("zeros", "last-k", rtol=1e-5, atol=1e-4, **DRAWN)
+def test_strong():
+    pass
+
+@pytest.mark.tcsmt_power("nothing", rtol=1e-5, atol=1e-4, **DRAWN)
+def test_unknown():
+    pass
+"""
+
+
+def test_a_criterion_that_lets_a_wrong_kernel_through_fails(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(POWER)
+    done = pytester.runpytest_inprocess("-p", "no:randomly", "-p", "no:cacheprovider")
+    done.assert_outcomes(passed=1, errors=2)
+    done.stdout.fnmatch_lines(["the right kernel passes", "1 of 2 wrong kernels pass:", "  last-k *"])
+    done.stdout.fnmatch_lines(["tcsmt_power: *nothing*"])
