@@ -73,6 +73,12 @@ CALLS: dict[str, tuple[Call, dict[str, Any]]] = {
     ),
     "assert_close": (lambda folder, **x: tcsmt.testing.assert_close(kernel=KERNEL, **x),
                      {"actual": D, "a": A, "b": B, "c": C}),
+    "power": (
+        lambda folder, **x: tcsmt.testing.power(
+            kernel=f"{KERNEL}+chained+bias", criterion="pcc>=0.99", only=("zeros",), **x
+        ).as_json(),
+        GIVEN,
+    ),
     "kernel_diff": (
         lambda folder, **x: tcsmt.kernel_diff(left_kernel=f"{KERNEL}+chained+bias", **x).equal,
         GIVEN | {"left": D, "right": D},

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -72,5 +73,11 @@ def reason(one: dict[str, Any]) -> str:
     return f"`{found[1]}`: " + ("not read yet" if why.startswith("unknown instruction") else why)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Write the page."""
+    ArgumentParser(description=__doc__).parse_args()
     replace_text(PAGE, page())
+
+
+if __name__ == "__main__":
+    main()

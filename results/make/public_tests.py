@@ -10,6 +10,7 @@ K is theirs where they say it. Each is asked which wrong kernels it lets through
 from __future__ import annotations
 
 import json
+from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,7 @@ def text(found: dict[str, TestPower]) -> str:
 
 def main() -> None:
     """Write the file, and the table between the marks of the page."""
+    ArgumentParser(description=__doc__).parse_args()
     found = {name: power(**how) for name, (_, how) in TESTS.items()}  # type: ignore[arg-type]
     facts = {name: {"source": TESTS[name][0], **power_of.as_json()} for name, power_of in found.items()}
     FILE.write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n")

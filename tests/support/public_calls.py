@@ -63,7 +63,20 @@ def refused(call: Callable[[], object]) -> str:
 
 
 Call = Callable[[Path], Any]
+
+
 #: A small call for each public function, by its namespace and name. Several values: all are compared.
+def tested_power() -> Any:
+    return tcsmt.testing.power(
+        kernel="ieee/fma.f32.bf16", generator="normal", shape=(4, 4, 16), criterion="pcc>=0.99",
+        only=("zeros", "last-k"),
+    )  # fmt: skip
+
+
+def small_kit() -> Any:
+    return tcsmt.export_kit("volta", only=("mma.m8n8k4.f32.f16.f16.f32",), rows=4)
+
+
 CALLS: dict[str, Call] = {
     "tcsmt.atlas": lambda f: tcsmt.atlas([VOLTA, f"{VOLTA}@valpey"], options=OPTIONS),
     "tcsmt.audit": lambda f: tcsmt.audit(rows_of(f, count=6), BYTES, solve=False),
@@ -110,6 +123,8 @@ CALLS: dict[str, Call] = {
         TEXTS / "f16_sm80.ptx", ["A", "B", "D", 64, 64, 32, 32, 64, 64]
     ),
     "tcsmt.kernel_tree": lambda f: tcsmt.kernel_tree("h100+split-k:2", 32, shape=(2, 2)),
+    "tcsmt.export_kit": lambda f: [text for _, text in small_kit().files()],
+    "tcsmt.check_kit": lambda f: refused(lambda: tcsmt.check_kit(f)),
     "tcsmt.links": lambda f: tcsmt.links(
         tcsmt.explain("volta", "a0=1.5 b0=1"), "https://example.org/index.html"
     ),
@@ -172,6 +187,12 @@ CALLS: dict[str, Call] = {
         ["volta"], formats=["f16"], k=[16], search=1e-6, options=OPTIONS
     ),
     "accuracy.variants": lambda f: tcsmt.accuracy.variants(1000),
+    "testing.assert_same_bits": lambda f: refused(
+        lambda: tcsmt.testing.assert_same_bits(lambda: None, target="no GPU")
+    ),
+    "testing.operands": lambda f: tcsmt.testing.operands("normal", "bf16", (2, 3, 8)),
+    "testing.power": lambda f: tested_power(),
+    "testing.propose": lambda f: tcsmt.testing.propose(tested_power()),
     "testing.assert_close": lambda f: [
         tcsmt.testing.assert_close(product(), A, A.T, kernel=H100),
         refused(lambda: tcsmt.testing.assert_close(product() * 2, A, A.T, kernel="none")),

@@ -217,7 +217,15 @@ def export(
       tcsmt export --benchmarks set
     """
     if call["language"] == "c-kit" and call["unit"] is not None:
-        _export_kit(call, output, as_json)
+        if output is None:
+            raise TcsmtError(
+                f"--output is missing: the folder of the kit, such as --output {call['unit']}-kit"
+            )
+        if call["name"] is not None or call["pipeline"]:
+            raise TcsmtError(f"{'--pipeline' if call['pipeline'] else '--name'} is of one unit, not of a kit")
+        with progress_bar(lines=False) as bar:
+            made = call.of("export_kit")(architecture=call["unit"], folder=output, progress=bar)
+        show(made, as_json=as_json)
         return
     of_unit = {
         "--as": call["language"],
@@ -250,16 +258,6 @@ def export(
         written.append({"name": script.name, "file": str(path), "status": script.status})
     if as_json:
         echo_json({"scripts": written})
-
-
-def _export_kit(call: DeclaredCall, output: Path | None, as_json: bool) -> None:
-    if output is None:
-        raise TcsmtError(f"--output is missing: the folder of the kit, such as --output {call['unit']}-kit")
-    if call["name"] is not None or call["pipeline"]:
-        raise TcsmtError(f"{'--pipeline' if call['pipeline'] else '--name'} is of one unit, not of a kit")
-    with progress_bar(lines=False) as bar:
-        made = call.of("export_kit")(architecture=call["unit"], folder=output, progress=bar)
-    show(made, as_json=as_json)
 
 
 def _export_unit(call: DeclaredCall, output: Path | None, testbench: Path | None, as_json: bool) -> None:

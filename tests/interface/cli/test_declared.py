@@ -95,7 +95,13 @@ def test_an_option_of_the_command_is_of_the_call_or_the_terminal_s(name: str) ->
 
 
 #: Parameters without a default that a command needs in one of its forms alone.
-OPTIONAL = {("export", "unit"), ("export", "language"), ("identify", "path")}
+OPTIONAL = {
+    ("check", "kit"),
+    ("check", "unit"),
+    ("export", "unit"),
+    ("export", "language"),
+    ("identify", "path"),
+}
 
 
 def unasked(many: Sequence[click.Parameter], fold: Callable[..., Any]) -> Any:
