@@ -81,27 +81,69 @@ def _arguments(function: KitFunction, *arrays: Array) -> list[Any]:
     return [places[x] if isinstance(x, str) else ctypes.c_uint64(x) for x in function.arguments]
 
 
-def rate(library: ctypes.CDLL, function: KitFunction) -> float:
+#: Takes the place of the program that checks: calls each function for a while, and prints how often a second.
+RATES = """
+#include <time.h>
+int main(int argc, char **argv) {
+  size_t i, n;
+  for (i = 0; argc > 1 && i < sizeof functions / sizeof *functions; i++) {
+    const struct function *f = &functions[i];
+    char path[4096];
+    FILE *file;
+    double calls = 0;
+    clock_t start;
+    int operand;
+    snprintf(path, sizeof path, "%s/%s.hex", argv[1], f->name);
+    file = fopen(path, "r");
+    if (!file || fscanf(file, "%zu", &n) != 1) return 1;
+    for (operand = A; operand < OPERANDS; operand++) {
+      in[operand] = calloc(f->size[operand], sizeof **in);
+      if (!in[operand] || !read_words(file, in[operand], f->size[operand])) return 1;
+    }
+    fclose(file);
+    (void)check, (void)expected;
+    for (start = clock(); clock() - start < CLOCKS_PER_SEC / 5; calls += 100)
+      for (n = 0; n < 100; n++) f->call();
+    printf("%s %.0f\\n", f->name, calls * CLOCKS_PER_SEC / (double)(clock() - start));
+  }
+  return 0;
+}
+"""
+
+
+def rates(folder: Path, made: Kit, command: tuple[str, ...]) -> dict[str, float]:
     """Return millions of products a second of one core, on numbers between 1/2 and 2 or small integers."""
-    tile, rng = function.tile, np.random.default_rng(1)
-    model = function.row.model
-    count = function.sizes["d"] if function.kind == "lanes" else tile.m * tile.n * tile.matrices
-    shapes = {"a": (count, tile.k), "b": (count, tile.k), "c": (count,)}
+    (folder / "plain").mkdir()
+    for function in made.functions:
+        (folder / "plain" / f"{function.name}.hex").write_text(plain(function).text)
+    text = (folder / "check.c").read_text()
+    (folder / "rates.c").write_text(text[: text.index("int main(")] + RATES)
+    sources = [str(folder / f"{made.name}.c"), *map(str, (folder / "units").glob("*.c"))]
+    options = ["-std=c11", "-ffp-contract=off", "-I", str(folder), "-o", str(folder / "rates")]
+    subprocess.run([*command, *options, str(folder / "rates.c"), *sources, "-lm"], check=True)
+    ran = subprocess.run([folder / "rates", folder / "plain"], capture_output=True, text=True, check=True)
+    calls = {name: float(count) for name, count in map(str.split, ran.stdout.splitlines())}
+    return {f.row.instruction: calls[f.name] * products(f) / 1e6 for f in made.functions}
+
+
+def products(function: KitFunction) -> int:
+    """Return how many products a call computes."""
+    tile = function.tile
+    elements = function.sizes["d"] if function.kind == "lanes" else tile.m * tile.n * tile.matrices
+    return elements * tile.k
+
+
+def plain(function: KitFunction) -> Tiles:
+    """Return a call on ordinary numbers."""
+    model, rng, k = function.row.model, np.random.default_rng(1), function.tile.k
+    count = products(function) // k
     formats = {"a": model.a_format, "b": model.b_format, "c": model.c_format}
     numbers = {
         side: rng.uniform(0.5, 2, shape) if isinstance(formats[side], Format) else rng.integers(0, 7, shape)
-        for side, shape in shapes.items()
+        for side, shape in {"a": (count, k), "b": (count, k), "c": (count,)}.items()
     }
     words = (operand_words(formats[side], numbers[side], side, "nearest-even") for side in numbers)
-    tiles = Tiles.of(function, Words(*words))
-    a, b, c, d = (np.ascontiguousarray(part[0]) for part in (tiles.a, tiles.b, tiles.c, tiles.d))
-    called, arguments, calls = getattr(library, function.name), _arguments(function, a, b, c, d), 0
-    start = now = time.process_time()
-    while now - start < _SECONDS:
-        for _ in range(50):
-            called(*arguments)
-        calls, now = calls + 50, time.process_time()
-    return calls * count * tile.k / (now - start) / 1e6
+    return Tiles.of(function, Words(*words))
 
 
 def our_rate(function: KitFunction) -> float:
@@ -136,17 +178,18 @@ def measured(architecture: str, elements: int) -> dict[str, Any]:
             found["compile seconds"][name] = round(seconds, 1)
         for name in BUILDS:
             found["registers that differ"][name] = 0
-        rates = {}
+        by_kit, by_simulator = rates(folder, made, BUILDS["gcc -O3"]), {}
         for function in made.functions:
             for seed, tiles in enumerate(batches(function, elements, 1)):
                 for name, library in libraries.items():
                     if seed == 0 or name in ("gcc -O3", "clang -O3"):
                         found["registers that differ"][name] += wrong(library, function, tiles)
-            rates[function.row.instruction] = {
-                "gcc -O3": round(rate(libraries["gcc -O3"], function)),
-                "simulator, rows": round(our_rate(function)),
-            }
-        return found | {"elements": elements, "rates": rates}
+            by_simulator[function.row.instruction] = our_rate(function)
+        found["rates"] = {
+            name: {"gcc -O3": round(by_kit[name]), "simulator, rows": round(by_simulator[name])}
+            for name in by_kit
+        }
+        return found | {"elements": elements}
 
 
 def main() -> None:

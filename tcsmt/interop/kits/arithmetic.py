@@ -38,9 +38,8 @@ def stored(fmt: AnyFormat) -> str:
     return f"uint{8 * unsigned(fmt).itemsize}_t"
 
 
-_HELPER = "TCSMT_HELPER"
-#: GCC makes vectors of integers' steps when the processor can shift vectors by vectors, which the first
-#: x86-64 could not: so it compiles them for newer ones too, and one is chosen when the program starts.
+#: GCC makes better vectors of a step where the processor shifts vectors by vectors, which the first x86-64
+#: could not: so it compiles steps for newer ones too, and one is chosen when the program starts.
 _CLONES = "TCSMT_CLONES"
 
 
@@ -222,9 +221,8 @@ class _Fast:
         }
         place = {term: lane for own in self.words for v in own.inputs for lane, term in enumerate(v)}
         nodes = schedule([self.result, self.guard], place | lanes(self.step))
-        statements, (result, guard) = C99(nodes, names | {self.step.trace.c: "c0"}).statements(
-            [self.result, self.guard]
-        )
+        writer = C99(nodes, names | {self.step.trace.c: "c0"}, booleans=False)
+        statements, (result, guard) = writer.statements([self.result, self.guard])
         parameters = ", ".join(f"const uint{bits}_t *restrict {x}" for x, bits in self._arrays)
         others = f"const {c} *restrict c, {d} *restrict d, uint32_t *restrict failed"
         # of B, lanes lie next to each other, and all rows have the same ones; or B has rows as A has
@@ -244,7 +242,7 @@ class _Fast:
         yield from (f"    d[i] = ({d})({result});", *failed, "  }", "}", "")
         names_of = ", ".join([*(x for x, _ in self._arrays), "c", "d", "failed"])
         for name, places in (("step", "1, 0"), ("step_of_rows", f"{ROWS}, 1")):
-            yield _HELPER if self.floats else _CLONES
+            yield _CLONES
             yield f"void {name}({parameters}, {others}) {{"
             yield from (f"  any_step({names_of}, {places});", "}", "")
 

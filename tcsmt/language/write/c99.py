@@ -106,6 +106,22 @@ HELPERS = {
         "static inline uint64_t tcsmt_shl64(uint64_t x, uint64_t by) {\n"
         "  return (x << (by & 63u)) & (UINT64_C(0) - (by < 64u));\n}"
     ),
+    "equal32": (
+        "static inline uint32_t tcsmt_equal32(uint32_t x, uint32_t y) {\n"
+        "  return (((x ^ y) | (0u - (x ^ y))) >> 31) ^ 1u;\n}"
+    ),
+    "equal64": (
+        "static inline uint32_t tcsmt_equal64(uint64_t x, uint64_t y) {\n"
+        "  return (uint32_t)(((x ^ y) | (UINT64_C(0) - (x ^ y))) >> 63) ^ 1u;\n}"
+    ),
+    "less32": (
+        "static inline uint32_t tcsmt_less32(uint32_t x, uint32_t y) {\n"
+        "  return ((~x & y) | ((~x | y) & (x - y))) >> 31;\n}"
+    ),
+    "less64": (
+        "static inline uint32_t tcsmt_less64(uint64_t x, uint64_t y) {\n"
+        "  return (uint32_t)(((~x & y) | ((~x | y) & (x - y))) >> 63);\n}"
+    ),
     "min32": "static inline uint32_t tcsmt_min32(uint32_t x, uint32_t y) { return x < y ? x : y; }",
     "min64": "static inline uint64_t tcsmt_min64(uint64_t x, uint64_t y) { return x < y ? x : y; }",
     "max32": "static inline uint32_t tcsmt_max32(uint32_t x, uint32_t y) { return x < y ? y : x; }",
@@ -165,8 +181,13 @@ class _Made:
 class C99:
     """A writer of the statements for a graph, arguments before the nodes that use them."""
 
-    def __init__(self, nodes: Sequence[Term], names: Mapping[Term, str]) -> None:
-        """names: of the variables, which are trimmed, and of nodes that are to have a name of their own."""
+    def __init__(self, nodes: Sequence[Term], names: Mapping[Term, str], *, booleans: bool = True) -> None:
+        """names: of the variables, which are trimmed, and of nodes that are to have a name of their own.
+
+        booleans: compare with C's operators; else with arithmetic alone, as GCC makes no vectors of a loop in
+        which it finds that a bit of an integer and a comparison go together.
+        """
+        self.booleans = booleans
         self._nodes = nodes
         self._names = names
         self._bounds = Bounds()
@@ -452,6 +473,10 @@ def _ite(c: C99, node: Term, form: str) -> _Made:
 
 
 def _compared(c: C99, node: Term, form: str) -> _Made:
+    if not c.booleans:
+        name = c.helper("equal" if node.op == "eq" else "less", container(node.args[0].width))
+        needs = [(arg, WORD) for arg in node.args]
+        return _Made(needs, lambda parts: f"{name}({', '.join(map(bare, parts))})", WORD)
     return _Made([(arg, WORD) for arg in node.args], lambda parts: f"(uint32_t){infix(node, parts)}", WORD)
 
 
@@ -460,6 +485,9 @@ def _signed_less(c: C99, node: Term, form: str) -> _Made:
     width = node.args[0].width
     sign = literal(1 << (width - 1), container(width))
     needs = [(arg, WORD) for arg in node.args]
+    if not c.booleans:
+        name = c.helper("less", container(width))
+        return _Made(needs, lambda parts: f"{name}({parts[0]} ^ {sign}, {parts[1]} ^ {sign})", WORD)
     return _Made(needs, lambda parts: f"(uint32_t)(({parts[0]} ^ {sign}) < ({parts[1]} ^ {sign}))", WORD)
 
 
