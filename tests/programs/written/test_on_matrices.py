@@ -259,7 +259,7 @@ def test_an_instruction_of_padding_alone(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ozaki1-int8,slices=3", "ozaki2-int8,moduli=3,bits=7"])
 def test_an_emulation_in_a_file_is_the_named_one(name: str, tmp_path: Path) -> None:
-    """Its text multiplies as it does, and has its bound; comparisons as terms refuse it by the step's name."""
+    """Its text multiplies as it does, and has its bound; comparisons as terms refuse a step by its name."""
     emulation, _ = emulation_named(name, "ampere")
     path, k = tmp_path / "emulation.toml", 5
     text = "\n".join(lines_of(emulation.program(k)))
@@ -276,10 +276,8 @@ def test_an_emulation_in_a_file_is_the_named_one(name: str, tmp_path: Path) -> N
     assert found.dtype == np.float64 and found.tobytes() == wanted.tobytes()
     assert np.isfinite(found[:2, :3]).all() and np.isnan(found[2]).all() and np.isnan(found[:, 3]).all()
     domain = Domain(exponents=(0, 0))
-    own, named = (
-        tcsmt.accuracy.bound(*args, domain=domain, search=0.1, **more)
-        for args, more in (((f"{path}@{k}",), {}), ((name,), {"unit": "ampere", "k": k}))
-    )
+    own = tcsmt.accuracy.bound(f"{path}@{k}", domain=domain, search=0.1)
+    named = tcsmt.accuracy.bound(name, "ampere", k=k, domain=domain, search=0.1)
     assert own.proved_error is not None and own.proved_error * 2.0**-53 == named.proved_error
     if "ozaki2" in name:
         with pytest.raises(TcsmtError, match="residue: CalledTermRules has no rule for it"):
