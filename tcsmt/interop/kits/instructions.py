@@ -65,8 +65,11 @@ class KitFunction:
     def _modifiers(self) -> list[str]:
         if not self.row.instruction.startswith("v_"):
             return []
-        wide = self.row.model.a_format.width == 64
-        return ["neg"] if wide else ["cbsz", "abid", "blgp"] if self._blocks else ["neg", "neg_hi"]
+        width = self.row.model.a_format.width
+        if width == 64:
+            return ["neg"]
+        # bytes are not negated: a register's halves are
+        return ["cbsz", "abid", "blgp"] if self._blocks else ["neg", "neg_hi"] if width == 16 else []
 
     @cached_property
     def sizes(self) -> dict[str, int]:

@@ -60,6 +60,15 @@ def test_layouts(row: Row) -> None:
         assert held(operand) * 32 == len(found) * operand.bits
 
 
+def test_bytes_are_not_negated() -> None:
+    heads = {}
+    for name in ("v_dot4_f32_fp8_bf8", "v_dot2_f32_f16", "v_wmma_f32_16x16x16_f16_w32"):
+        function = kit_function(row_named(f"rdna4/{name}"))
+        assert isinstance(function, KitFunction)
+        heads[name] = function.prototype
+    assert ["neg" in head for head in heads.values()] == [False, True, True]
+
+
 def test_layouts_are_of_many_rows() -> None:
     assert len(LAYOUTS) > 15
 

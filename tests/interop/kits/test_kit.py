@@ -23,7 +23,7 @@ from tests.support.kits import WARNINGS, built, called, drawn, words_of
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Of each architecture, instructions of every kind of call and arithmetic.
 SMALL = {
-    "hopper": ("wgmma.m64nNk16.f16.f16.f16", "wgmma.m64nNk32.f32.e4m3.e5m2", "mma.m16n8k64.s32.s4.u4.s32"),
+    "hopper": ("wgmma.m64nNk16.f16.f16.f16", "wgmma.m64nNk32.f32.e4m3.e5m2", "wgmma.m64nNk32.s32.s8.u8"),
     "cdna3": ("v_mfma_f32_4x4x4_16b_f16", "v_mfma_f64_4x4x4_4b_f64", "v_mfma_i32_32x32x4_2b_i8"),
     "rdna4": ("v_wmma_f32_16x16x16_f16_w32", "v_dot2_f32_f16", "v_dot2_bf16_bf16"),
     "x86": ("vdpbf16ps", "tdpbf16ps", "tdpbusd", "vpdpwssds"),
@@ -254,6 +254,21 @@ def test_tiles_of_any_shape(instruction: str, rows: int, a_bytes: int, c_bytes: 
     assert np.array_equal(d.reshape(16, 16), expected)
     for wrong in [(0, 64, 64), (17, 64, 64), (1, 66, 64), (1, 64, 68)]:
         assert called(libraries("x86"), function.name, d, a, b, *wrong, registers=256)[0] == 1
+
+
+def test_integers_of_a_warpgroup_have_fewer_widths_and_are_not_negated(libraries: Any) -> None:
+    """PTX ISA, wgmma.mma_async, "Matrix shape": of .s8 and .u8, N is a multiple of 16 above 32."""
+    function = function_of("hopper", "wgmma.m64nNk32.s32.s8.u8")
+    rng, descriptor = np.random.default_rng(2), 128 >> 4 << 16 | 256 >> 4 << 32
+    shared, a = drawn(rng, 4096), drawn(rng, function.sizes["a"])
+    allowed = []
+    for n in range(8, 265, 8):
+        d = np.zeros(128 * max(n, 8) // 2, np.uint32)
+        arguments = (n, d, a, 0, descriptor, shared, shared.nbytes)
+        code, _ = called(libraries("hopper"), function.name, *arguments, 0, registers=d.size)
+        allowed += [n] if code == 0 else []
+        assert called(libraries("hopper"), function.name, *arguments, 2, registers=d.size)[0] == 1
+    assert allowed == [8, 16, 24, 32, *range(48, 257, 16)]
 
 
 def test_lanes_that_are_masked_keep_their_registers(libraries: Any) -> None:
