@@ -152,11 +152,15 @@ class Tolerance(Result):
             precision: Format in which the test computes: f64 where both arrays become float64 first, else
                 that of their dtype.
 
-        Raises :class:`tcsmt.TcsmtError` for a format that does not hold the result's, and a negative rtol.
+        Raises :class:`tcsmt.TcsmtError` for a format that does not hold the results', and a negative rtol.
         """
         fmt, own = float_format(format_named(precision)), self.sides[0].product.d_format
-        if not fmt.holds(own):
-            raise TcsmtError(f"precision {precision}: the results are in {own.name}, which it does not hold")
+        for product in (side.product for side in self.sides):
+            if not fmt.holds(product.d_format):
+                raise TcsmtError(
+                    f"precision {precision}: the results of {product.name} are in {product.d_format.name}, "
+                    "which it does not hold"
+                )
         rtol = 2.0 ** -float_format(own).precision if rtol is None else rtol
         if not 0 <= rtol < np.inf:
             raise TcsmtError(f"rtol = {rtol}: must be 0 or more")

@@ -28,3 +28,15 @@ def test_a_pair() -> None:
         bound.pair(precision="f16")
     with pytest.raises(tcsmt.TcsmtError, match="must be 0 or more"):
         bound.pair(-1.0)
+
+
+def test_a_pair_against_a_kernel_whose_results_are_wider() -> None:
+    a = np.array([[1, 2.0**-8, 2.0**-24, 2.0**-24]]).astype(ml_dtypes.bfloat16)
+    b = np.ones((4, 1), ml_dtypes.bfloat16)
+    kernels = "ieee/fma.f32.bf16+chained+out=bf16", "ieee/fma.f32.bf16+split-k:2"
+    bound = tcsmt.tolerance(a, b, kernel=kernels[0], against=kernels[1], search=0)
+    with pytest.raises(tcsmt.TcsmtError, match=r"split-k:2 are in f32, which it does not hold"):
+        bound.pair(0.0, precision="bf16")  # there 1 and 1.0078125 are compared: expected is rounded
+    actual = tcsmt.gemm(a, b, unit="ieee/fma.f32.bf16", epilogue="out=bf16").astype(np.float32)
+    expected = tcsmt.gemm(a, b, unit="ieee/fma.f32.bf16", reduction="split-k:2")
+    assert abs(actual - expected).item() <= bound.pair(0.0, precision="f32").atol
