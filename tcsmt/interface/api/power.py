@@ -192,7 +192,7 @@ def power(
         criterion: ``rtol=1e-2,atol=1e-2`` (also with outside=SHARE, precision=FORMAT, equal_nan), ``equal``,
             ``cosine>=0.99``, ``pcc>=0.99``, ``norm<=0.01``, ``max<=0.1``; or a function of the arrays actual
             and expected, in float64, that says whether it accepts, or raises AssertionError.
-        rtol: In place of a criterion: of |actual - expected| <= atol + rtol·|expected|.
+        rtol: In place of a criterion: of ``|actual - expected| <= atol + rtol·|expected|``.
         atol: The same.
         bias: The bias of the epilogue, (N,).
         generator: In place of a and b: normal, uniform (0 to 1), symmetric (-1 to 1), ones, few (integers -3
