@@ -50,6 +50,8 @@ class Block:
         self.lines, self.labels = _instructions(self.text)
         count = int(re.search(r"\.reqntid (\d+)", self.text)[1])  # type: ignore[index]
         self.names = re.findall(r"\.param [^,)\n]*?(\w+)\s*[,\n)]", self.text.partition("{")[0])
+        declared = re.findall(r"\.reg\s+\.[a-z](\d+)\s+(%\w+)<", self.text)
+        self.widths = {name: int(width) for width, name in declared}
         threads = [Thread(n) for n in range(count)]
         while any(thread.at < len(self.lines) for thread in threads):
             for first in reversed(range(0, count, 32)):
@@ -162,9 +164,11 @@ class Block:
             case "fence" | "wgmma":
                 pass
             case _:
-                thread.registers[operands[0]] = self._computed(
-                    name, [self._value(thread, text) for text in operands[1:]], operands
-                )
+                word = self._computed(name, [self._value(thread, text) for text in operands[1:]], operands)
+                if re.match(r"cvt\.s\d+\.[su]\d+$", name):  # a signed result fills a wider register
+                    width = self.widths[operands[0].rstrip("0123456789")]
+                    word = _signed(word, int(parts[1][1:])) & ((1 << width) - 1)
+                thread.registers[operands[0]] = word
 
     def _transfer(self, thread: Thread, parts: Sequence[str], operands: Sequence[str]) -> None:
         load = parts[0] == "ld"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -37,9 +37,10 @@ def element_classes(run: Callable[[_Three, _Three], KernelRun], grid: _Three) ->
 
     run: a block, standing for so many from it on along each axis. Blocks stand for others where all their
     instructions do the same to addresses that grow in step; elsewhere the grid is cut. Every element of each
-    block that runs is read. Raises :class:`.TcsmtError` where two blocks store one element, and where the
-    blocks are of too many kinds.
+    block that runs is read. Raises :class:`.TcsmtError` where two blocks store one element, where one reads
+    from a buffer to which another one stores, and where the blocks are of too many kinds.
     """
+    buffers = _Buffers()
     found: dict[Hashable, tuple[ElementRead, _Three, list[Lanes]]] = {}
     rest, parts = [((0, 0, 0), grid)], 0
     while rest:
@@ -50,13 +51,15 @@ def element_classes(run: Callable[[_Three, _Three], KernelRun], grid: _Three) ->
                 f"the blocks run in more than {_MOST_PARTS} ways: which elements are alike is unknown"
             )
         try:
-            of_part = _part(run(first, counts), counts)
+            ran = run(first, counts)
+            of_part = _part(ran, counts)
         except Undecided as cut:
             at = cut.at
             low, high, start = list(counts), list(counts), list(first)
             low[cut.axis], high[cut.axis], start[cut.axis] = at, counts[cut.axis] - at, first[cut.axis] + at
             rest += [(_three(start), _three(high)), (first, _three(low))]
             continue
+        buffers.note(ran)
         for key, element, offsets in of_part:
             found.setdefault(key, (element, first, []))[2].append(offsets)
     if not found:
@@ -68,7 +71,32 @@ def element_classes(run: Callable[[_Three, _Three], KernelRun], grid: _Three) ->
     numbers, often = np.unique(np.concatenate([one.numbers for one in classes]), return_counts=True)
     if (often > 1).any():
         raise TcsmtError(f"element {numbers[often > 1][0]} is stored by several blocks")
+    if numbers[0] < 0:
+        raise TcsmtError(f"element {numbers[0]} is stored: it is before the buffer")
     return sorted(classes, key=lambda one: -one.count)
+
+
+@dataclass
+class _Buffers:
+    """What blocks that run apart do to the same buffers. sizes: of the elements that are stored in each."""
+
+    sizes: dict[int, int] = field(default_factory=dict)
+    loaded: set[int] = field(default_factory=set)
+
+    def note(self, run: KernelRun) -> None:
+        """Note what a block does. Raises :class:`.TcsmtError` where elements hang on which block is first."""
+        self.loaded |= run.machine.loaded
+        if run.machine.stored:
+            buffer, size = run.stored[0], run.size
+            other = self.sizes.setdefault(buffer, size)
+            if other != size:
+                raise TcsmtError(
+                    f"blocks store elements of {other} and of {size} bytes to {run.names[buffer]}"
+                )
+        for buffer in self.loaded & self.sizes.keys():
+            raise TcsmtError(
+                f"a block reads from {run.names[buffer]}, to which another one stores: the order is unknown"
+            )
 
 
 def _three(given: list[int]) -> _Three:

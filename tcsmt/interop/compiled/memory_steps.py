@@ -35,6 +35,8 @@ def _parameter(machine: Machine, instruction: PtxInstruction, mask: Lanes | None
     size = machine.kernel.parameters[number].size
     if size * 8 != int(instruction.name[-2:]) or machine.kernel.parameters[number].array:
         raise TcsmtError("parameters are read whole")
+    if isinstance(target, PtxRegister) and machine.width(target) != size * 8:
+        raise TcsmtError("the register has not the width of the parameter")
     bits = pointer_to(number) if value is None else value
     machine.write(target, Word(np.full(machine.lanes, bits, np.uint64)), mask)
 

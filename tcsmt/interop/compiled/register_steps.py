@@ -10,7 +10,7 @@ import numpy as np
 from tcsmt.interop.compiled.byte_forms import BYTE_FORMS
 from tcsmt.interop.compiled.integers import INTEGER_FORMS, cut
 from tcsmt.interop.compiled.machine import Machine, Meaning
-from tcsmt.interop.compiled.ptx_text import PtxInstruction, PtxRegister, PtxSymbol, PtxVector
+from tcsmt.interop.compiled.ptx_text import Operand, PtxInstruction, PtxRegister, PtxSymbol, PtxVector
 from tcsmt.interop.compiled.scalar_forms import SCALAR_FORMS, ScalarForm
 from tcsmt.interop.compiled.terms import NumberStep
 from tcsmt.interop.compiled.trace import ByteLanes, ComputedNumber, Lanes, Unread, Word, stacked
@@ -25,14 +25,19 @@ def _integer(machine: Machine, instruction: PtxInstruction, mask: Lanes | None) 
     if len(operands) != len(form.widths):
         raise TcsmtError(f"{len(form.widths)} operands are expected")
     words = [machine.word(operand) for operand in operands]
+    wider = isinstance(target, PtxRegister) and machine.width(target) != form.width
+    if wider and (not instruction.name.startswith("cvt.") or machine.width(target) < form.width):
+        raise TcsmtError("the register has not the width of the result")
     if all(word.codes is None for word in words):
         bits = [cut(word.bits, width) for word, width in zip(words, form.widths, strict=True)]
         if instruction.name.startswith(("div.", "rem.")) and not bits[1].all():
             raise TcsmtError("it divides by zero")
         found = np.broadcast_to(form.apply(*bits), (machine.lanes,))
-        moves = machine.blocks.moved(instruction.name, words, form.widths)
-        machine.write(target, Word(found, None, moves), mask)
+        word = Word(found, None, machine.blocks.moved(instruction.name, words, form.widths))
+        machine.write(target, _widened(machine, instruction, target, word) if wider else word, mask)
         return
+    if wider and instruction.name.split(".")[1].startswith("s"):
+        raise TcsmtError("it extends the sign of what depends on numbers")
     why = "it is arithmetic on the bits of numbers"
     if instruction.name in BYTE_FORMS:
         sizes = [width // 8 for width in form.widths]
@@ -53,6 +58,14 @@ def _integer(machine: Machine, instruction: PtxInstruction, mask: Lanes | None) 
     assert word.codes is not None
     found = np.where(coded, np.uint64(0), form.apply(*bits))
     machine.write(target, Word(found, np.where(coded, word.codes, 0)), mask)
+
+
+def _widened(machine: Machine, instruction: PtxInstruction, target: Operand, word: Word) -> Word:
+    """Return the result of ``cvt`` in a register that is wider: it is extended as its type says."""
+    kind = instruction.name.split(".")[1]
+    name = f"cvt.{kind[0]}{machine.width(target)}.{kind}"
+    form = INTEGER_FORMS[name]
+    return Word(form.apply(word.bits), None, machine.blocks.moved(name, [word], form.widths))
 
 
 def _moved(machine: Machine, instruction: PtxInstruction, mask: Lanes | None) -> None:

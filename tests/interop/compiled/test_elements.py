@@ -8,7 +8,7 @@ import pytest
 from tcsmt.interop.compiled.elements import ElementClass, element_classes, kind_of
 from tcsmt.interop.compiled.reading import KernelRun, run_kernel
 from tcsmt.support.errors import TcsmtError
-from tests.support.compiled import TEXTS
+from tests.support.compiled import TEXTS, small_kernel
 
 _F16 = (TEXTS / "f16_sm80.ptx").read_text()
 _X, _Y = "mov.u32  %r37, %ctaid.x;", "mov.u32  %r39, %ctaid.y;"
@@ -124,3 +124,71 @@ def test_a_number_of_the_block_in_the_result_is_its_own_program() -> None:
     assert runs == 5
     assert sum(one.count for one in classes) == 48 * 16
     assert len(classes) == 4
+
+
+#: A number of A times one of B, for the element of D that the block and the thread say, 32 in a block.
+_PRODUCT = """mov.u32 %r6, %ctaid.x;
+shl.b32 %r7, %r6, 5;
+mul.wide.u32 %rd6, %r7, 4;
+add.s64 %rd7, %rd5, %rd6;
+ld.global.b32 %r8, [%rd4];
+ld.param.b64 %rd8, [small_param_3];
+ld.global.b32 %r9, [%rd8];
+mul.rn.f32 %r9, %r8, %r9;
+"""
+_FIRST = "setp.eq.u32 %p1, %r6, 0;\n@%p1 bra ONE;\n"
+_STORED = "st.global.b32 [%rd7], %r9;"
+
+
+def _small(lines: str, blocks: int) -> list[ElementClass]:
+    more = "small_param_2, .param .u64 small_param_3, .param .u64 small_param_4)"
+    text = small_kernel(_PRODUCT + lines).replace("small_param_2)", more)
+    return _classes(text, ["A", "D", "7", "B", "E"], (blocks, 1, 1))[0]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param("mul.lo.u64 %rd8, %rd8, 0xFFFFFFFF;\nadd.s64 %rd8, %rd8, 5;\n"
+        f"cvt.{kind} %rd8, %rd8;\nsetp.ge.u64 %p2, %rd8, 5;", id=kind)
+        for kind in ("u32.u64", "u32.s64", "s32.s64", "s32.u64")
+    ] + [
+        pytest.param("mul.lo.u32 %r10, %r6, 0xFFFF;\nadd.s32 %r10, %r10, 5;\n"
+        f"cvt.{kind} %r10, %r10;\nsetp.ge.u32 %p2, %r10, 5;", id=kind)
+        for kind in ("u16.u32", "s16.s32")
+    ],
+)  # fmt: skip
+def test_what_leaves_a_conversion_in_a_wider_register_is_cut(lines: str) -> None:
+    """The number falls by one from block to block, once it is converted."""
+    lines = f"cvt.u64.u32 %rd8, %r6;\n{lines}\n@%p2 mul.rn.f32 %r9, %r9, 0f40800000;\n{_STORED}"
+    assert [(one.numbers[0], one.count) for one in _small(lines, 4)] == [(32, 96), (0, 32)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        pytest.param(
+            f"{_FIRST}cvt.rn.f16.f32 %rs1, %r9;\n"
+            "mul.wide.u32 %rd6, %r2, 2;\nadd.s64 %rd7, %rd2, %rd6;\n"
+            f"st.global.b16 [%rd7+64], %rs1;\nret;\nONE:\n{_STORED}",
+            "blocks store elements of 4 and of 2 bytes to D", id="sizes",
+        ),
+        pytest.param(
+            f"{_FIRST}ld.global.b32 %r10, [%rd2];\nadd.rn.f32 %r9, %r9, %r10;\n"
+            "ld.param.b64 %rd8, [small_param_4];\nadd.s64 %rd7, %rd8, %rd6;\nadd.s64 %rd7, %rd7, %rd3;\n"
+            f"{_STORED}\nret;\nONE:\n{_STORED}",
+            "a block reads from D, to which another one stores", id="stored and read",
+        ),
+        pytest.param(
+            f"{_FIRST}ld.global.b32 %r10, [%rd2];\nret;\nONE:\n{_STORED}",
+            "a block reads from D, to which another one stores", id="read alone",
+        ),
+        pytest.param(
+            "st.global.b32 [%rd7+-64], %r9;", "element -16 is stored: it is before the buffer",
+            id="before",
+        ),
+    ],
+)  # fmt: skip
+def test_blocks_that_meet_in_a_buffer_are_refused(lines: str, said: str) -> None:
+    with pytest.raises(TcsmtError, match=said):
+        _small(lines, 2)

@@ -44,6 +44,7 @@ def test_numbers_go_through_shared_memory() -> None:
     [
         ("ld.param.b32 %r10, [small_param_9];", "small_param_9 is not a parameter"),
         ("ld.param.b32 %r10, [small_param_0];", "parameters are read whole"),
+        ("ld.param.s32 %rd6, [small_param_2];", "the register has not the width of the parameter"),
         ("cp.async.ca.shared.global [%r5], [%rd4], 3;", "it copies 4, 8 or 16 bytes"),
         ("cp.async.cg.shared.global [%r5], [%rd4], 8;", "it copies 16 bytes"),
         (
