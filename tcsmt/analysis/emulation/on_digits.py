@@ -141,6 +141,9 @@ class DigitRules(ABC):
         """
         wide = {name: self.program.inputs[name].format for name in "AB" if name in self.program.inputs}
         numbers = {side: Numbers(side, fmt) for side, fmt in wide.items() if isinstance(fmt, Format)}
+        if len(numbers) != 2 or numbers["A"].format != numbers["B"].format:
+            names = ", ".join(f"{side} in {fmt.name}" for side, fmt in wide.items())
+            raise Unbounded(f"digits are those of A and B in one floating-point format, not of {names}")
         try:
             return read(self.program, self, numbers | dict(inputs))
         except NoRule as why:

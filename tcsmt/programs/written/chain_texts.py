@@ -68,6 +68,8 @@ class ChainTexts(ValueTexts):
             if tokens.name("over") != "over":
                 raise Wrong("expected over, and a part of K")
             for pair in pairs:
+                if len({isinstance(x, OperandWords) for x in pair}) > 1:
+                    raise Wrong("words of a split and digits are multiplied by each other: cut both operands")
                 left, right = (x.value if isinstance(x, OperandWords) else x for x in pair)
                 if operands not in (None, (left, right, *scales)):
                     raise Wrong("a chain multiplies words of one left and one right operand")

@@ -93,3 +93,13 @@ def test_the_text_of_an_emulation_has_the_bound_and_the_integers_of_its_name(tmp
     wrong.write_text(SLICES.replace("scale(t, a, b", "scale(t, a, a"))
     refused = tcsmt.accuracy.bound(f"{wrong}@4", domain=domain, search=0.1)
     assert refused.bound is None and "scale: the largest exponents of A and of B" in refused.reason
+
+
+def test_digits_of_a_and_b_in_two_formats_have_no_bound(tmp_path: Path) -> None:
+    file = tmp_path / "narrow.toml"
+    file.write_text(SLICES.replace('a_format = "f64"', 'a_format = "f16"').replace("compare(a", "compare(b"))
+    why = "one floating-point format, not of A in f16, B in f64"  # of A's 11 bits alone, no cut loses any
+    found = tcsmt.accuracy.bound(f"{file}@1", domain=tcsmt.Domain(exponents=(0, 0)), search=0.1)
+    assert found.bound is None and why in found.reason
+    exact = tcsmt.accuracy.exact(f"{file}@1", k=1, search=False)
+    assert not exact.integers and why in str(exact)
