@@ -98,7 +98,9 @@ class LatticeRules:
 
     def negate(self, x: Chains, *, fmt: Format) -> Chains:
         """-x, which every format with a sign has."""
-        return {number: -factor for number, factor in x.items()}
+        opposite = {number: -factor for number, factor in x.items()}
+        self._require(fmt, opposite)
+        return opposite
 
     def convert(
         self, x: Chains | Words, *, source: Format, target: Format, rounding: Rounding, saturate: bool

@@ -33,8 +33,12 @@ _FURTHEST = 60
 def require_held(fmt: Format, x: Lattice, what: str, *, flush: bool = False) -> None:
     """Refuse numbers that a format may not have."""
     least = fmt.e_min if flush else fmt.e_min - fmt.fraction_bits
+    if not fmt.has_subnormals:
+        raise Inexact(f"{what} may be 0, and {fmt.name} has no zero")
     if x.zero:
         return
+    if x.low < 0 and not fmt.signed:
+        raise Inexact(f"{what} may be negative, and {fmt.name} has no sign")
     if x.last < least:
         raise Inexact(f"{what} may have a bit 2^{x.last}, below {fmt.name}'s smallest number")
     most = 1 << fmt.precision

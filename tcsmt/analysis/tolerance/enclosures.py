@@ -150,6 +150,8 @@ class ElementRules:
             return replace(opposite, words=self.arrays.negate(x.words, fmt=fmt))
         if isinstance(fmt, IntegerFormat):
             self._within(fmt, opposite)
+        else:
+            self._signed(float_format(fmt), opposite)
         return opposite
 
     def maximum(
@@ -337,6 +339,7 @@ class ElementRules:
         the next one although it is a number of the format's that is the largest. integer: whether it is one,
         of which nothing is lost up to as many bits as a significand has.
         """
+        self._signed(fmt, x)
         reach = x.reach
         lost = scaled(reach, share / 2**fmt.fraction_bits)
         if integer:
@@ -358,6 +361,13 @@ class ElementRules:
         if Fraction(below) > limit:
             below = float(np.nextafter(below, 0.0))
         np.logical_or(self.overflows, ~(reach < below), out=self.overflows)
+
+    def _signed(self, fmt: Format, x: Enclosure) -> None:
+        """Note where a number may be negative, of a format without a sign; refuse one without a zero."""
+        if not fmt.has_subnormals:
+            raise Unbounded(f"{fmt.name} has no zero: no rule is about numbers that are rounded to it")
+        if not fmt.signed:
+            np.logical_or(self.overflows, ~(x.value >= added(x.error, x.off)), out=self.overflows)
 
     def _within(self, fmt: IntegerFormat, x: Enclosure) -> None:
         """Note where an integer may lie outside of its format."""

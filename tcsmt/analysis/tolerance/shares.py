@@ -183,14 +183,21 @@ class ShareRules:
         if c is None:
             return Share(products.value, self._off(loss, np.zeros_like(size), size, size))
         before = np.zeros_like(size)
-        if c.number:
-            raise Unbounded(f"a chain begins with the constant {float(c.number):.4g}")
+        constants = [value[-1] for value in c.values if value[-1]]
+        if constants:
+            raise Unbounded(f"a chain begins with the constant {constants[0]:.4g}")
+        if loss.limit is None and not all(self._given(value) for value in c.values):
+            raise Unbounded("a chain begins with what is not c: it may overflow, or be larger than c")
         if c.off.any():
             if loss.before is None:
                 raise Unbounded("a chain begins with a sum that is off")
             before = scaled(c.off, loss.before)
         sums = [_exactly(value, products.value) for value in c.values]
         return _one_of(sums, self._off(loss, before, added(self.reach(c), size), size))
+
+    def _given(self, value: Array) -> bool:
+        """Return whether a combination is nothing, or c or the bias as it is, or its opposite."""
+        return np.abs(value).sum() == np.abs(value[-3:-1]).max()
 
     def _weigh(self, place: int, runs: Sequence[ProductRun]) -> None:
         """Note how large a chain's words make a product of two numbers: the largest of all its products."""
@@ -248,6 +255,7 @@ class ShareRules:
     def negate(self, x: Share, *, fmt: Format) -> Share:
         """-x."""
         self._require_sums(x)
+        self._require_sign(fmt)
         opposite = _one_of([-value for value in x.values], x.off)
         return replace(opposite, number=None if x.number is None else -x.number)
 
@@ -301,6 +309,7 @@ class ShareRules:
         """x in another format; nothing is lost in one that holds it."""
         if target.holds(source):
             return x
+        self._require_sign(target)
         if isinstance(x, Pieces):
             if self.narrowed is None or not x.whole:
                 raise Unbounded(f"operands are rounded from {source.name} to {target.name}")
@@ -348,6 +357,8 @@ class ShareRules:
         own, e = self.reach(summand), error.off
         held = total.off if total.both is None else total.both
         value = _exactly(total.value, summand.value)
+        if value[-1] and (shift or not _has(fmt, Fraction(float(value[-1])))):
+            raise Unbounded(f"{scheme}: of the constant {value[-1]:.4g}, which is rounded")
         before = added(self.size(Share(value, held)), held, summand.off)  # of total + error + x
         lost, error_off, reach = compensated_loss(scheme, u, before, own, e, scaling)
         self._check(fmt.largest_finite, reach, f"a compensated sum in {fmt.name}")
@@ -372,7 +383,17 @@ class ShareRules:
                 raise Unbounded(f"the constant {float(one.number):.4g} is added")
         return _one_of([_exactly(one, two) for one in x.values for two in y.values], added(x.off, y.off))
 
+    def _require_sign(self, fmt: Format) -> None:
+        """Refuse a format without a sign: any number may be below 0."""
+        if not fmt.signed:
+            raise Unbounded(f"{fmt.name} has no sign, and what is rounded to it may be negative")
+
     def _rounded(self, x: Share, fmt: Format, share: Fraction, *, always: bool = True) -> Share:
+        """x rounded. With zeros alone as inputs nothing may be lost: what is lost is relative to these."""
+        self._require_sign(fmt)
+        for value in x.values:
+            if value[-1] and not _has(fmt, Fraction(float(value[-1]))):
+                raise Unbounded(f"the constant {value[-1]:.4g} is rounded to {fmt.name}: inputs may be zero")
         reach = self.reach(x)
         self._check(fmt.largest_finite, reach, f"a sum in {fmt.name}")
         lost = scaled(reach, share / 2**fmt.fraction_bits)
@@ -427,6 +448,15 @@ def _one_of(values: Sequence[Array], off: Array) -> Share:
     if len(others) >= _MOST_CHOICES:
         raise Unbounded(f"conditions and maxima choose from more than {_MOST_CHOICES} values")
     return Share(value, off, others=tuple(others))
+
+
+def _has(fmt: Format, number: Fraction) -> bool:
+    """Return whether a number is one of the format's."""
+    try:
+        fmt.word(number)
+    except ValueError:
+        return False
+    return True
 
 
 def _multiple(x: Array, y: Array) -> Fraction | None:

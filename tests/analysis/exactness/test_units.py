@@ -56,3 +56,12 @@ def test_numbers_that_a_format_is_said_to_have(name: str) -> None:
                 assert not there
             else:
                 assert there
+
+
+def test_formats_without_a_sign_or_a_zero() -> None:
+    ones = Lattice(Fraction(-1), Fraction(1), 0)
+    with pytest.raises(Inexact, match="ue4m3 has no sign"):
+        require_held(FORMATS["ue4m3"], ones, "x")
+    require_held(FORMATS["ue4m3"], ones * Lattice(Fraction(0), Fraction(0), 0), "x")
+    with pytest.raises(Inexact, match="ue8m0 has no zero"):
+        require_held(FORMATS["ue8m0"], Lattice(Fraction(0), Fraction(1), 0), "x")

@@ -73,3 +73,18 @@ def test_multiply_add() -> None:
     assert np.allclose(result.off, [0.5 + (5 + 0.5) * 2.0**-24], rtol=1e-12)
     with pytest.raises(Unbounded, match="inf in f32"):
         run.constant(fmt=F32, word=0x7F800000)
+
+
+def test_what_may_be_negative_has_no_bound_in_a_format_without_a_sign() -> None:
+    how, ue4m3 = {"source": F32, "target": FORMATS["ue4m3"], "saturate": True}, [False, True, True, False]
+    run = steps(4)
+    run.convert(enclosed(1.0, -1.0, 0.25, 0.75, off=0.5), rounding=NEAREST, **how)
+    assert run.overflows.tolist() == ue4m3
+    run = steps(4)
+    run.convert_randomly(enclosed(1.0, -1.0, 0.25, 0.75, off=0.5), run.constant_zero(), bits=4, **how)
+    assert run.overflows.tolist() == ue4m3
+    run = steps(2)
+    run.negate(enclosed(1.0, 0.0), fmt=FORMATS["ue4m3"])
+    assert run.overflows.tolist() == [True, False]
+    with pytest.raises(Unbounded, match="ue8m0 has no zero"):
+        run.convert(enclosed(1.0, 1.0), rounding=NEAREST, **{**how, "target": FORMATS["ue8m0"]})

@@ -135,6 +135,22 @@ def test_words_of_splits_and_what_they_leave_are_counted() -> None:
         ("d = add(chain(WIDE, A·B over K), convert(convert(9:f32, bf16), f32), f32)", "the constant 9 in it"),
         ("d = chain(WIDE, A·B over K, 1024:f32)", "begins with the constant 1024"),
         ("t, e = kahan(1024:f32, +0:f32, chain(WIDE, A·B over K), f32)\nd = t", "the constant 1024 in it"),
+        ("s = chain(WIDE, A·B over K)\nd = convert(convert(s, ue4m3), f32)", "ue4m3 has no sign"),
+        ("d = convert(convert(chain(WIDE, A·B over K), ue8m0), f32)", "ue8m0 has no sign"),
+        (
+            "x = convert(convert(A, ue4m3), f16)\ny = convert(convert(B, ue4m3), f16)\n"
+            "d = chain(WIDE, x·y over K)",
+            "ue4m3 has no sign",
+        ),
+        (
+            "m = maximum(c, 0x7f7fffff:f32, nan=propagated)\nd = chain(WIDE, A·B over K, m)",
+            "begins with the constant 3.403e\\+38",
+        ),
+        (
+            "k = convert(convert(0x3dcccccd:f32, bf16), f32)\n"
+            "d = maximum(chain(WIDE, A·B over K), k, nan=propagated)",
+            "the constant 0.1 is rounded to bf16",
+        ),
         (
             "x = convert(convert(A, bf16), e4m3)\ny = convert(B, e4m3)\n"
             "d = chain(ada/mma.m16n8k32.f32.e4m3.e4m3.f32, x·y over K)",
@@ -281,3 +297,25 @@ def test_operands_that_are_rounded_are_held_against_what_they_were() -> None:
     assert found is not None and found.relative is not None and bound / 12 < found.relative <= bound
     with pytest.raises(Unbounded, match="f32 to f16, which has exponents from -14 to 15"):
         bound_of(model, Domain(exponents=(-20, 3)))
+
+
+def test_a_chain_whose_sums_are_not_checked_begins_with_c_alone() -> None:
+    run = rules([[0], [1]], 2)
+    run.lost = lambda unit, some, has_c, plain: ChainShares(Fraction(0))
+    first = run.chain(None, Pieces(), Pieces(), unit=WIDE, runs=run.runs[0])
+    with pytest.raises(Unbounded, match="begins with what is not c"):
+        run.chain(first, Pieces(), Pieces(), unit=WIDE, runs=run.runs[1])
+    for c in (run.unit(-3), run.negate(run.unit(-3), fmt=F32)):
+        run.operands.clear()
+        assert run.chain(c, Pieces(), Pieces(), unit=WIDE, runs=run.runs[0]).value[0] == 1
+
+
+def test_formats_without_a_sign_hold_no_result() -> None:
+    run, fmt = rules([[0]], 1), FORMATS["ue4m3"]
+    how = {"source": F32, "target": fmt, "bits": 4, "saturate": True}
+    for step in (
+        lambda: run.convert_randomly(run.unit(0), run.unit(-1), **how),
+        lambda: run.negate(run.unit(0), fmt=fmt),
+    ):
+        with pytest.raises(Unbounded, match="has no sign"):
+            step()
