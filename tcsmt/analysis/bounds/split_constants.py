@@ -130,10 +130,12 @@ def prove_split_constants(split: Split, domain: Domain, bits: int, count: int) -
     """Return the constants of a split, for the numbers of a domain that have so many bits.
 
     Raises :class:`.Unbounded` where words may be infinite, or other than zero beyond
-    ``count``.
+    ``count``, and for words with bits that are not read.
     """
     if split.format == split.wide:
         return WHOLE
+    if split.wide.ignored_low_bits:
+        raise Unbounded(f"the split of {split.wide.name}, whose words have bits that are not read")
     constants = guessed(split, domain, bits, count)
     for exponent in range(domain.low, domain.high + 1):
         binade = replace(domain, exponents=(exponent, exponent))

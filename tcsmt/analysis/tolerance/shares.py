@@ -159,6 +159,8 @@ class ShareRules:
 
     def split(self, x: Pieces, *, split: Split, side: str) -> Pieces:
         """Return what the words keep. x: an operand as it is."""
+        if not x.whole:
+            raise Unbounded("a split of an operand that is rounded")
         return self.pieces(split, side)
 
     def quantise(self, x: Pieces, *largest: Share, recipe: str, role: str) -> Any:

@@ -136,6 +136,17 @@ def test_words_of_splits_and_what_they_leave_are_counted() -> None:
         ("d = chain(WIDE, A·B over K, 1024:f32)", "begins with the constant 1024"),
         ("t, e = kahan(1024:f32, +0:f32, chain(WIDE, A·B over K), f32)\nd = t", "the constant 1024 in it"),
         ("s = chain(WIDE, A·B over K)\nd = convert(convert(s, ue4m3), f32)", "ue4m3 has no sign"),
+        (
+            "x = convert(convert(A, bf16), f32)\nX0, X1 = split(x, f16, 2)\n"
+            "Y0, Y1 = split(convert(B, f32), f16, 2)\n"
+            "d = chain(WIDE, X0·Y0 over K, c)",
+            "a split of an operand that is rounded",
+        ),
+        (
+            "X0, X1 = split(convert(A, tf32), bf16, 2)\nY0, Y1 = split(convert(B, tf32), bf16, 2)\n"
+            f"d = chain({BF16}, X1·Y0, X0·Y0 over K, c)",
+            "the split of tf32, whose words have bits that are not read",
+        ),
         ("d = convert(convert(chain(WIDE, A·B over K), ue8m0), f32)", "ue8m0 has no sign"),
         (
             "x = convert(convert(A, ue4m3), f16)\ny = convert(convert(B, ue4m3), f16)\n"
