@@ -199,7 +199,7 @@ class ShareRules:
 
     def _given(self, value: Array) -> bool:
         """Return whether a combination is nothing, or c or the bias as it is, or its opposite."""
-        return np.abs(value).sum() == np.abs(value[-3:-1]).max()
+        return bool(np.abs(value).sum() == np.abs(value[-3:-1]).max())
 
     def _weigh(self, place: int, runs: Sequence[ProductRun]) -> None:
         """Note how large a chain's words make a product of two numbers: the largest of all its products."""
