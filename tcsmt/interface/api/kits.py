@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from tcsmt.interop.kits import calling
+from tcsmt.interop.kits.instructions import KitFunction, kit_function
 from tcsmt.interop.kits.kit import Kit, kit
-from tcsmt.matrix_units.catalogue import Row, architecture_named
+from tcsmt.matrix_units.catalogue import Row, architecture_named, row_named
 from tcsmt.simulate.rows import Words
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import json_of, make_folder, read_bytes, replace_text
@@ -152,11 +153,7 @@ def check_kit(kit: str | os.PathLike[str], library: str | os.PathLike[str] | Non
     folder = Path(kit)
     if not (folder / "kit.json").is_file():
         raise TcsmtError(f"{folder} is no kit: it has no kit.json (see `tcsmt export --as c-kit`)")
-    try:
-        listed = json_of(read_bytes(folder / "kit.json"))["functions"]
-        functions = {function["name"]: function for function in listed}
-    except (ValueError, KeyError, TypeError) as error:
-        raise TcsmtError(f"{folder / 'kit.json'} does not list a kit's functions: {error}") from None
+    functions = _functions(folder / "kit.json")
     path = Path(library) if library is not None else _only_library(folder)
     if not path.is_file():
         raise TcsmtError(f"{path}: no such file")
@@ -189,10 +186,25 @@ def check_kit(kit: str | os.PathLike[str], library: str | os.PathLike[str] | Non
     return KitCheck(str(path), tuple(compared), tiles, tuple(differences), tuple(missing))
 
 
-def _difference(function: dict[str, Any], tile: int, at: int, got: int, expected: int) -> KitDifference:
-    thread, register = divmod(at, function["per_thread"])
-    place = f"tile {tile}, {function['thread']} {thread}, register {register} of D"
-    return KitDifference(function["name"], f"0x{got:08x}, expected 0x{expected:08x}", place)
+def _functions(path: Path) -> dict[str, KitFunction]:
+    """Return a kit's functions by their names, each as its instruction's own: what is called is no file's."""
+    try:
+        listed = [(one["unit"], one) for one in json_of(read_bytes(path))["functions"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise TcsmtError(f"{path} does not list a kit's functions: {error}") from None
+    found = {}
+    for unit, one in listed:
+        function = kit_function(row_named(str(unit)))
+        if isinstance(function, str) or any(one.get(key) != value for key, value in function.call.items()):
+            raise TcsmtError(f"{path}: not the function of {unit!r} in a kit: write the kit again")
+        found[function.name] = function
+    return found
+
+
+def _difference(function: KitFunction, tile: int, at: int, got: int, expected: int) -> KitDifference:
+    thread, register = divmod(at, function.per_thread)
+    place = f"tile {tile}, {function.thread} {thread}, register {register} of D"
+    return KitDifference(function.name, f"0x{got:08x}, expected 0x{expected:08x}", place)
 
 
 def _only_library(folder: Path) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tcsmt.interop.hardware.cpu import CPU_INSTRUCTIONS, cpu_instruction
 from tcsmt.interop.hardware.instructions import (
@@ -119,6 +119,17 @@ class KitFunction:
         if self.kind == "tiles":
             return _SIDE
         return self.sizes["d"] >> len(self.tile.d.fragment.threads)
+
+    @property
+    def call(self) -> dict[str, Any]:
+        """Return what a program that calls the function needs to know, as a kit's manifest has it."""
+        return {
+            "name": self.name,
+            "arguments": self.arguments,
+            "words": self.sizes,
+            "thread": self.thread,
+            "per_thread": self.per_thread,
+        }
 
     @property
     def word_sizes(self) -> list[int]:

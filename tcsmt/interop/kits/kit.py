@@ -131,16 +131,7 @@ class Kit(Result):
             "kit": self.architecture,
             "made_by": f"tcsmt {__version__}",
             "functions": [
-                {
-                    "name": f.name,
-                    "unit": f.row.name,
-                    "evidence": f.row.evidence,
-                    "status": f.row.status,
-                    "arguments": f.arguments,
-                    "words": f.sizes,
-                    "thread": f.thread,
-                    "per_thread": f.per_thread,
-                }
+                {"unit": f.row.name, "evidence": f.row.evidence, "status": f.row.status, **f.call}
                 for f in self.functions
             ],
             "left_out": dict(self.left_out),

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -87,6 +88,33 @@ def test_errors(
     monkeypatch.chdir(tmp_path)
     ran = CliRunner().invoke(main, [one.replace("KIT", str(kit)) for one in arguments])
     assert ran.exit_code == 2 and said in ran.output
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"name": "system"},
+        {"name": "../../elsewhere"},
+        {"arguments": ["d", "a", 0, 0]},
+        {"words": {"a": 64, "b": 64, "c": 256, "d": 2}},
+        {"per_thread": 0},
+        {"unit": "volta/mma.m8n8k4.f16.f16.f16.f16"},
+        {"unit": "volta/none"},
+        {"unit": 1},
+    ],
+    ids=str,
+)
+def test_a_forged_kit_calls_nothing(forged: dict[str, Any], kit: Path, tmp_path: Path) -> None:
+    """What is called, and with which arrays, is told by the instruction, and not by the file."""
+    folder = tmp_path / "kit"
+    shutil.copytree(kit, folder)
+    manifest = json.loads((folder / "kit.json").read_text())
+    manifest["functions"][0] |= forged
+    (folder / "kit.json").write_text(json.dumps(manifest))
+    mine = library(tmp_path, f'#include <stdio.h>\nvoid {NAME}(void) {{ fopen("{tmp_path}/called", "w"); }}')
+    ran = CliRunner().invoke(main, ["check", "--kit", str(folder), "--library", str(mine)])
+    assert ran.exit_code == 2 and "Traceback" not in ran.output, ran.output
+    assert not (tmp_path / "called").exists()
 
 
 def test_the_command_writes_what_the_call_writes(kit: Path, tmp_path: Path) -> None:
