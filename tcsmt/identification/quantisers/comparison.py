@@ -18,7 +18,7 @@ import numpy as np
 from tcsmt.identification.quantisers.candidates import blocks_of
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.run.exact import evaluate
-from tcsmt.matrix_units.arithmetic.conversion import UNKNOWN
+from tcsmt.matrix_units.arithmetic.conversion import UNKNOWN, are_nan
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, AnyFormat, Format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.programs.quantisation.quantiser import Quantiser
@@ -156,7 +156,7 @@ class _Pair:
                     if (one := self._first(what, numbers[part], given[part])) is not None:
                         found[what] = one
                 if len(found) == len(self.kinds):
-                    break
+                    return tuple(found[what] for what in self.kinds)
         return tuple(found[what] for what in self.kinds if what in found)
 
     def _first(self, what: str, numbers: Array, given: Array) -> BlockWitness | None:
@@ -234,9 +234,7 @@ def _merged(words: Array, fmt: AnyFormat) -> Array:
     """Return words with one NaN: no document says which of them a NaN result is."""
     if not isinstance(fmt, Format) or fmt.nan_word is None:
         return words
-    size = words & words.dtype.type((1 << fmt.sign_bit) - 1 if fmt.signed else (1 << fmt.width) - 1)
-    least = min(word for word in (fmt.nan_word, fmt.infinity_word + 1) if fmt.is_nan(word))
-    return np.where(size >= least, words.dtype.type(fmt.nan_word), words)
+    return np.where(are_nan(fmt, words), words.dtype.type(fmt.nan_word), words)
 
 
 def compare_quantisers(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.matrix_units.arithmetic.conversion import are_nan
 from tcsmt.matrix_units.arithmetic.formats import (
     FORMATS,
     AnyFormat,
@@ -220,18 +221,7 @@ class _Held:
 
 def _differ(fmt: AnyFormat, words: Array, others: Array) -> Array:
     """Return where words differ; NaNs are the same whatever their words."""
-    wrong: Array = words != others
-    if not isinstance(fmt, Format) or not wrong.any() or fmt.nan_word is None:
-        return wrong
-    return wrong & ~(_is_nan(fmt, words) & _is_nan(fmt, others))
-
-
-def _is_nan(fmt: Format, words: Array) -> Array:
-    if fmt.width <= 8:
-        table = np.array([fmt.is_nan(word & ((1 << fmt.width) - 1)) for word in range(256)])
-        return table[words]
-    size = words & words.dtype.type((1 << fmt.sign_bit) - 1)
-    return np.asarray(size > size.dtype.type(fmt.infinity_word))
+    return np.asarray((words != others) & ~(are_nan(fmt, words) & are_nan(fmt, others)))
 
 
 def element_formats(codes: Array, named: Sequence[str] = ()) -> tuple[str, ...]:

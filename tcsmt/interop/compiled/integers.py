@@ -51,12 +51,6 @@ def extended(bits: Bits, width: int, *, signed: bool) -> Bits:
     return ((bits << spare).view(np.int64) >> np.int64(64 - width)).view(np.uint64)
 
 
-def permuted_places(selector: int) -> list[tuple[int, bool]]:
-    """Return which of eight bytes each byte of ``prmt.b32`` is, and whether it is its sign, eight times."""
-    nibbles = [selector >> (4 * place) & 15 for place in range(4)]
-    return [(nibble & 7, bool(nibble & 8)) for nibble in nibbles]
-
-
 def _signed(rule: _Rule) -> _Rule:
     return lambda *words: rule(*(word.view(np.int64) for word in words)).view(np.uint64)
 
