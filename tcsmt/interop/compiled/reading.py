@@ -19,7 +19,7 @@ from tcsmt.interop.compiled.terms import Bytes
 from tcsmt.interop.compiled.trace import Lanes
 from tcsmt.interop.compiled.warp_steps import WARP_STEPS
 from tcsmt.interop.compiled.warpgroup_steps import WARPGROUP_STEPS
-from tcsmt.interop.hardware.instructions import TARGETS, warp_tile, warpgroup_tile
+from tcsmt.interop.hardware.instructions import TARGETS, formats_of, warp_tile, warpgroup_tile
 from tcsmt.matrix_units.catalogue import Row, architecture_named, rows
 from tcsmt.support.errors import TcsmtError
 
@@ -211,7 +211,7 @@ def _fragments(units: Callable[[str], Row], name: str) -> Fragments:
     unit = MATRIX_FORMS[name] if name in MATRIX_FORMS else WARPGROUP_FORMS[name][0]
     model = units(unit).model
     m, k = shape_of(unit)
-    formats = model.a_format, model.b_format, model.c_format, model.d_format
+    formats = formats_of(model)
     if name in WARPGROUP_FORMS:
         return Fragments(unit, warpgroup_tile(k, formats))
     return Fragments(unit, warp_tile(m, k, formats, dense=False))

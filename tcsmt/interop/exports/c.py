@@ -86,7 +86,7 @@ def _signatures(design: Design) -> tuple[str, list[str], list[str], list[str]]:
     """
     of_row, of_rows, arguments = [], [], []
     for operand in design.inputs:
-        kind, lanes = _stored(operand.format), len(operand.terms)
+        kind, lanes = stored(operand.format), len(operand.terms)
         if operand.name == "c":
             of_row.append(f"{kind} {operand.name}")
             arguments.append(f"{operand.name}[i]")
@@ -94,22 +94,26 @@ def _signatures(design: Design) -> tuple[str, list[str], list[str], list[str]]:
             of_row.append(f"const {kind} {operand.name}[{lanes}]")
             arguments.append(f"{operand.name} + {lanes} * i")
         of_rows.append(f"const {kind} *restrict {operand.name}")
-    return _stored(design.model.d_format), of_row, of_rows, arguments
+    return stored(design.model.d_format), of_row, of_rows, arguments
 
 
 def _read(operand: OperandArray, used: Collection[Term], names: Mapping[Term, str]) -> Iterator[str]:
-    """Yield the statements that read an operand's words, and make what is none of their bits 0."""
-    fmt = operand.format
+    """Yield the statements that read an operand's words."""
     for place, term in enumerate(operand.terms):
         word = operand.name if operand.name == "c" else f"{operand.name}[{place}]"
         if term not in used:
             continue
-        if fmt.width < 8 * unsigned(fmt).itemsize:
-            word = f"{word} & {literal((1 << fmt.width) - 1, container(fmt.width))}"
-        yield f"const {type_of(fmt.width)} {names[term]} = {word};"
+        yield declared(names[term], word, operand.format)
 
 
-def _stored(fmt: AnyFormat) -> str:
+def declared(name: str, word: str, fmt: AnyFormat) -> str:
+    """Return the statement that reads a word, and makes what is none of its bits 0."""
+    if fmt.width < 8 * unsigned(fmt).itemsize:
+        word = f"{word} & {literal((1 << fmt.width) - 1, container(fmt.width))}"
+    return f"const {type_of(fmt.width)} {name} = {word};"
+
+
+def stored(fmt: AnyFormat) -> str:
     """Return the type that holds a format's words in memory."""
     return f"uint{8 * unsigned(fmt).itemsize}_t"
 

@@ -11,6 +11,7 @@ AMD's CDNA3 ISA, section 7.1.4.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
@@ -24,6 +25,11 @@ from tcsmt.support.errors import TcsmtError
 
 #: Of a, b, c and d.
 Formats = tuple[AnyFormat, AnyFormat, AnyFormat, AnyFormat]
+
+
+def formats_of(model: Model) -> Formats:
+    """Return the formats of a, b, c and d."""
+    return model.a_format, model.b_format, model.c_format, model.d_format
 
 
 class Place(NamedTuple):
@@ -60,6 +66,13 @@ class RegisterOperand:
     bits: int
     padding: int = 0
 
+    @property
+    def text(self) -> str:
+        """Return the fragment as programs in C, CUDA C++ and HIP have it, an initialiser."""
+        threads, elements = self.fragment.threads, self.fragment.elements
+        counts = f"{len(threads)}, {len(elements)}, {self.bits}, {self.padding}"
+        return f"{{{counts}, {{{_steps_text(threads)}}}, {{{_steps_text(elements)}}}}}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tile:
@@ -84,6 +97,10 @@ class Tile:
     def registers(self, operand: RegisterOperand) -> int:
         """Return in how many registers a thread holds an operand."""
         return max(1, (operand.bits << len(operand.fragment.elements)) // self.register)
+
+
+def _steps_text(places: Sequence[Place]) -> str:
+    return ", ".join(str(m << 16 | r << 8 | c) for m, r, c in places) or "0"
 
 
 def _steps(count: int, first: int) -> list[int]:
@@ -310,7 +327,7 @@ def instruction_of(row: Row) -> HardwareInstruction:
     if language_of(row) == "hip":
         return _mfma(name, row)
     model = row.model
-    formats = (model.a_format, model.b_format, model.c_format, model.d_format)
+    formats = formats_of(model)
     integers = isinstance(model, IntegerDotAdd)
     if match := _MMA.fullmatch(name):
         shape, m, k, kind, block, types = match.groups()
@@ -351,7 +368,7 @@ def _tcgen05(row: Row, k: str, kind: str, block: str | None, types: str) -> Hard
         powers = types.endswith("ue8m0")
         descriptor |= powers << 23 | 128 >> 7 << 27
         qualifiers = f".block_scale.scale_vec::{int(k) // int(block)}X"
-    tile = tensor_memory_tile(int(k), (model.a_format, model.b_format, model.c_format, model.d_format))
+    tile = tensor_memory_tile(int(k), formats_of(model))
     mnemonic = f"tcgen05.mma.cta_group::1.kind::{kind}{qualifiers}"
     return HardwareInstruction(mnemonic, "tcgen05", tile, options=f"{descriptor:#x}")
 
@@ -383,7 +400,7 @@ def _mfma(name: str, row: Row) -> HardwareInstruction:
     if row.architecture == "cdna3" and types == "bf16":
         types = "bf16_1k"
     each, element = _AMD["fp8" if fp8 else types]
-    formats = (model.a_format, model.b_format, model.c_format, model.d_format)
+    formats = formats_of(model)
     separator = "_" if fp8 or types == "xf32" else ""
     builtin = f"__builtin_amdgcn_mfma_{d}_{m}x{m}x{k}{separator}{types}"
     return HardwareInstruction(builtin, "mfma", mfma_tile(int(m), int(k), each, formats), element)
@@ -398,7 +415,7 @@ _WMMA = re.compile(r"v_wmma_\w+_16x16x16_\w+_w(32|64)")
 def register_tile(row: Row) -> Tile | None:
     """Return the fragments that threads hold of a row's operands; None where they are not described here."""
     name, model = row.instruction.partition("@")[0], row.model
-    formats = (model.a_format, model.b_format, model.c_format, model.d_format)
+    formats = formats_of(model)
     if match := _MFMA_INTEGERS.fullmatch(name):
         m, k = map(int, match.groups())
         each = max(4, m * k // 64)
@@ -413,7 +430,7 @@ def register_tile(row: Row) -> Tile | None:
         return None
 
 
-def template(name: str) -> Template:
+def template(name: str, package: str = "tcsmt.interop.hardware") -> Template:
     """Return a text of a program, in which names with a dollar sign stand for what an instruction needs."""
-    text = files("tcsmt.interop.hardware").joinpath(f"{name}.template").read_text(encoding="utf-8")
+    text = files(package).joinpath(f"{name}.template").read_text(encoding="utf-8")
     return Template(text)

@@ -142,7 +142,9 @@ def _gpu_values(row: Row, language: str) -> dict[str, object]:
         "threads": tile.threads,
         "scales": scales,
         "scales_comment": f"; scale_a, scale_b: {scales}" if scales else "",
-        "fragments": "\n".join(_fragment(side, operand) for side, operand in tile.operands.items()),
+        "fragments": "\n".join(
+            f"__constant__ Fragment {side} = {operand.text};" for side, operand in tile.operands.items()
+        ),
         **{f"{side.lower()}_registers": tile.registers(o) for side, o in tile.operands.items()},
         "multiply": _MULTIPLY[instruction.kind](instruction, scales),
     }
@@ -162,19 +164,6 @@ def _table_line(number: int, row: Row, vector: Vector) -> str:
     words = ", ".join(f"{word:#x}" for word in vector.words)
     predictions = (f"//      {word}  {comment(name)}\n" for name, word in names["predictions"].items())
     return f"// {number}: {comment(vector.asks)}\n{''.join(predictions)}{{{words}}},\n"
-
-
-def _fragment(name: str, operand: RegisterOperand) -> str:
-    fragment = operand.fragment
-
-    def steps(places: Sequence[tuple[int, int, int]]) -> str:
-        return ", ".join(str(m << 16 | r << 8 | c) for m, r, c in places) or "0"
-
-    counts = f"{len(fragment.threads)}, {len(fragment.elements)}, {operand.bits}, {operand.padding}"
-    return (
-        f"__constant__ Fragment {name} = "
-        f"{{{counts}, {{{steps(fragment.threads)}}}, {{{steps(fragment.elements)}}}}};"
-    )
 
 
 # The statement that runs the instruction

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from tcsmt.interop.exports.c import declared, stored
 from tcsmt.interop.exports.design import Design
+from tcsmt.interop.hardware.instructions import formats_of
 from tcsmt.language.graphs.limbs import fitted
 from tcsmt.language.terms import FALSE, Term, substitute
-from tcsmt.language.write.c99 import C99, HELPERS, container, in_floating_point, literal, type_of
+from tcsmt.language.write.c99 import C99, HELPERS, in_floating_point, type_of
 from tcsmt.language.write.llvm import schedule
-from tcsmt.matrix_units.arithmetic.formats import AnyFormat
-from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.simulate.forms.proved_forms import proved_block
@@ -31,11 +31,6 @@ ROWS, COLUMNS = 16, 32
 #: Statements of a row's function beyond which compilers are told not to optimise it, if it is not often
 #: called: they take a minute for two chains of 16 fused multiply-adds.
 _MANY = 1500
-
-
-def stored(fmt: AnyFormat) -> str:
-    """Return the type that holds a format's words in memory."""
-    return f"uint{8 * unsigned(fmt).itemsize}_t"
 
 
 #: GCC makes better vectors of a step where the processor shifts vectors by vectors, which the first x86-64
@@ -96,18 +91,18 @@ class UnitInC:
         nodes = design.ordered([root])
         names = design.names(nodes, ["a", "b", "c0", "m", "n"]) | {self.model.trace.c: "c0"}
         statements, (result,) = C99(nodes, names).statements([root])
-        a, b, c, d = (stored(f) for f in _formats(self.model))
+        a, b, c, d = (stored(f) for f in formats_of(self.model))
         yield f"static {d} row(const {a} *a, const {b} *b, {c} c) {{"
         for operand in design.inputs:
             for place, term in enumerate(operand.terms):
                 if term in set(nodes):
                     word = "c" if operand.name == "c" else f"{operand.name}[{place}]"
-                    yield f"  {_declared(term, names[term], word, operand.format)}"
+                    yield f"  {declared(names[term], word, operand.format)}"
         yield from (f"  {line}" for line in statements)
         yield from (f"  return ({d})({result});", "}", "")
 
     def _arrays(self) -> Iterator[str]:
-        a, b, c, d = map(stored, _formats(self.model))
+        a, b, c, d = map(stored, formats_of(self.model))
         for kind, side in ((a, "a"), (b, "b"), (c, "c")):
             yield f"  const {kind} *const of_{side} = {side};"
         yield f"  {d} *const of_d = d;"
@@ -131,17 +126,6 @@ class UnitInC:
         yield "    for (j = 0; j < n; j++)"
         yield f"      of_d[i * n + j] = row(of_a + {k} * i, of_b + {k} * j, of_c[i * n + j]);"
         yield "}"
-
-
-def _formats(model: Model) -> tuple[AnyFormat, AnyFormat, AnyFormat, AnyFormat]:
-    return model.a_format, model.b_format, model.c_format, model.d_format
-
-
-def _declared(term: Term, name: str, word: str, fmt: AnyFormat) -> str:
-    """Return the statement that reads a word, and makes what is none of its bits 0."""
-    if fmt.width < 8 * unsigned(fmt).itemsize:
-        word = f"{word} & {literal((1 << fmt.width) - 1, container(fmt.width))}"
-    return f"const {type_of(fmt.width)} {name} = {word};"
 
 
 @dataclass(frozen=True)
@@ -205,7 +189,7 @@ class _Fast:
         statements, results = writer.statements(terms)
         outputs = ", ".join(f"uint{bits}_t *to{i}" for i, bits in enumerate(own.bits))
         yield f"static inline void prepare_{own.name}({stored(fmt)} given, {outputs}) {{"
-        yield f"  {_declared(word, 'word', 'given', fmt)}"
+        yield f"  {declared('word', 'given', fmt)}"
         yield from (f"  {line}" for line in statements)
         for i, (bits, result) in enumerate(zip(own.bits, results, strict=True)):
             yield f"  *to{i} = (uint{bits}_t)({result});"
@@ -236,7 +220,7 @@ class _Fast:
                     if term in used:
                         at = f"{lane * ROWS} + i" if own.name == "a" else f"{lane} * lane + i * row"
                         yield f"    const {type_of(term.width)} {names[term]} = {own.name}{number}[{at}];"
-        yield f"    {_declared(self.step.trace.c, 'c0', 'c[i]', self.step.c_format)}"
+        yield f"    {declared('c0', 'c[i]', self.step.c_format)}"
         yield from (f"    {line}" for line in statements)
         failed = [] if self.guard is FALSE else [f"    failed[i] |= {guard};"]
         yield from (f"    d[i] = ({d})({result});", *failed, "  }", "}", "")
@@ -254,7 +238,7 @@ class _Fast:
     def _rows(self) -> Iterator[str]:
         """Yield the function of rows, 16 at a time."""
         k, each = self.model.k, self.step.k
-        a, b, c, d = map(stored, _formats(self.model))
+        a, b, c, d = map(stored, formats_of(self.model))
         yield f"static void in_parts(size_t count, const {a} *a, const {b} *b, const {c} *c, {d} *d) {{"
         yield f"  static const uint8_t lanes[{k}] = {{{', '.join(map(str, self.lanes))}}};"
         for x, bits in self._arrays:
@@ -290,7 +274,7 @@ class _Fast:
     def _tiles(self) -> Iterator[str]:
         """Yield the product: columns of B are prepared at a time, then 16 rows of A."""
         model, k, each = self.model, self.model.k, self.step.k
-        a, b, c, d = map(stored, _formats(model))
+        a, b, c, d = map(stored, formats_of(model))
         yield f"static void tiles(size_t m, size_t n, const {a} *a, const {b} *b, const {c} *c, {d} *d) {{"
         yield f"  static const uint8_t lanes[{k}] = {{{', '.join(map(str, self.lanes))}}};"
         for x, bits in self._arrays:

@@ -12,6 +12,7 @@ from tcsmt.interop.hardware.instructions import (
     Fragment,
     RegisterOperand,
     Tile,
+    formats_of,
     register_tile,
     warpgroup_registers,
 )
@@ -135,7 +136,7 @@ class KitFunction:
     def word_sizes(self) -> list[int]:
         """Return the bytes of a word of A, B, C and D."""
         model = self.row.model
-        formats = (model.a_format, model.b_format, model.c_format, model.d_format)
+        formats = formats_of(model)
         return [unsigned(fmt).itemsize for fmt in formats]
 
     @property
@@ -186,15 +187,15 @@ class KitFunction:
                     "shared_bytes, flags);\n"
                 )
             case "tiles":
-                minus = 1 << model.a_format.width - 1 if isinstance(model.a_format, Format) else 0
-                body = f"  return run_tiles(&{table}, d, a, b, rows, a_bytes, c_bytes, {minus:#x}u);\n"
+                minus = f"{sign_bit(model.a_format):#x}u"
+                body = f"  return run_tiles(&{table}, d, a, b, rows, a_bytes, c_bytes, {minus});\n"
             case _:
                 neg = "neg, neg_hi" if self._modifiers else "0, 0"
                 body = f"  run_lanes(&{table}, lanes, mask, d, a, b, c, {neg});\n"
-        formats = (model.a_format, model.b_format, model.c_format, model.d_format)
+        formats = formats_of(model)
         sizes = ", ".join(map(str, self.word_sizes))
         flips = ", ".join(f"UINT64_C({sign_bit(fmt):#x})" for fmt in formats[:3])
-        fragments = ",\n     ".join(map(_fragment, tile.operands.values()))
+        fragments = ",\n     ".join(operand.text for operand in tile.operands.values())
         return (
             f"static const struct instruction {table} = {{\n"
             f"    {tile.m}, {tile.n}, {tile.k}, {tile.matrices}, {{{sizes}}}, {{{flips}}},\n"
@@ -214,16 +215,6 @@ def held(operand: RegisterOperand) -> int:
     return max(1, (operand.bits << len(operand.fragment.elements)) // 32) << len(operand.fragment.threads)
 
 
-def _fragment(operand: RegisterOperand) -> str:
-    fragment = operand.fragment
-
-    def steps(places: tuple[tuple[int, int, int], ...]) -> str:
-        return ", ".join(str(m << 16 | r << 8 | c) for m, r, c in places) or "0"
-
-    counts = f"{len(fragment.threads)}, {len(fragment.elements)}, {operand.bits}, {operand.padding}"
-    return f"{{{counts}, {{{steps(fragment.threads)}}}, {{{steps(fragment.elements)}}}}}"
-
-
 def _shape(side: int, formats: Formats, k: int) -> Tile:
     """Return a tile of which the runtime needs the shape alone."""
     a, b, c, d = (RegisterOperand(Fragment((), ()), fmt.width) for fmt in formats)
@@ -235,7 +226,7 @@ def kit_function(row: Row) -> KitFunction | str:
     model = row.model
     if model.scales:
         return "they take block scales"
-    formats = (model.a_format, model.b_format, model.c_format, model.d_format)
+    formats = formats_of(model)
     if row.instruction.startswith("v_dot"):
         return KitFunction(row, "lanes", _shape(1, formats, model.k))
     if row.name in CPU_INSTRUCTIONS:

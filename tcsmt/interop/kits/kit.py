@@ -6,10 +6,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
-from string import Template
 from typing import Any
 
+from tcsmt.interop.hardware.instructions import template
 from tcsmt.interop.kits.arithmetic import UnitInC
 from tcsmt.interop.kits.instructions import Argument, KitFunction, kit_function
 from tcsmt.interop.kits.vectors import Tiles
@@ -25,6 +24,8 @@ from tcsmt.support.version import __version__
 
 #: What a kit is called among languages.
 LANGUAGE = "c-kit"
+#: Where the texts of its files are.
+_KITS = "tcsmt.interop.kits"
 #: How many instructions are named that are not in a kit for one reason.
 _NAMED = 3
 #: Bits of flags of ``wgmma``.
@@ -107,11 +108,10 @@ class Kit(Result):
         kinds = {function.kind for function in self.functions}
         sizes = (words * size for function in self.functions for words, size in _words(function))
         room = max(sizes, default=1)
-        texts = [_template(kind) for kind in ("wgmma", "tiles", "lanes") if kind in kinds]
+        parts = ["runtime", *(kind for kind in ("wgmma", "tiles", "lanes") if kind in kinds)]
         definitions = [f.definition(self.units[f.row.model.digest]) for f in self.functions]
         values = {"bytes": str(-(-room // 8) * 8), "header": f"{self.name}.h", "version": __version__}
-        whole = "\n".join([_template("runtime"), *texts, "$definitions"])
-        return Template(whole).substitute(values, definitions="\n".join(definitions))
+        return "\n".join([*(template(f"{part}.c", _KITS).substitute(values) for part in parts), *definitions])
 
     def _check(self) -> str:
         calls = [
@@ -198,13 +198,8 @@ def _argument(argument: Argument, cast: str) -> str:
     return f"{cast}in[{argument.upper()}]"
 
 
-def _template(name: str) -> str:
-    return files("tcsmt.interop.kits").joinpath(f"{name}.c.template").read_text(encoding="utf-8")
-
-
 def _filled(file: str, **values: str) -> str:
-    text = files("tcsmt.interop.kits").joinpath(f"{file}.template").read_text(encoding="utf-8")
-    return Template(text).substitute(values, version=__version__)
+    return template(file, _KITS).substitute(values, version=__version__)
 
 
 def kit(

@@ -38,8 +38,7 @@ class Tiles:
             numbers = np.arange(count * lanes) % len(rows.c)
             a, b, c = rows.a[numbers], rows.b[numbers], rows.c[numbers]
             d = run_words(model, Words(a, b, c))
-            places = np.arange(lanes)
-            fields = [_lane_fields(x.reshape(count, lanes, -1), places, w) for x, w in (
+            fields = [_lane_fields(x.reshape(count, lanes, -1), w) for x, w in (
                 (a, model.a_format.width), (b, model.b_format.width), (c, 32), (d, 32))]  # fmt: skip
             return cls(*fields)
         diagonal = min(tile.m, tile.n)
@@ -98,7 +97,7 @@ def _registers(operand: RegisterOperand, matrices: Array) -> Array:
     return found.reshape(len(matrices), -1).astype(np.uint32)
 
 
-def _lane_fields(words: Array, places: Array, width: int) -> Array:
+def _lane_fields(words: Array, width: int) -> Array:
     """Return words of each lane side by side in one register. words: shape (calls, lanes, words)."""
     shifts = np.arange(words.shape[-1], dtype=np.uint32) * np.uint32(width if words.shape[-1] > 1 else 0)
     packed: Array = np.bitwise_or.reduce(words.astype(np.uint32) << shifts, axis=-1)
