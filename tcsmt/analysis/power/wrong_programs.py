@@ -141,8 +141,7 @@ def narrow_total(name: str) -> Change:
         for run in step.how["runs"]:
             for first in range(0, len(run.indices), unit.k):
                 part = replace(run, indices=run.indices[first : first + unit.k])
-                own = copied(build, step, [total, *taken[1:]], runs=(part,))
-                total = build.convert(build.convert(own, fmt), own.format)
+                total = _through(build, copied(build, step, [total, *taken[1:]], runs=(part,)), fmt)
         return total
 
     return lambda product: rewritten(product.program, rule)
@@ -160,8 +159,7 @@ def narrow_result(name: str) -> Change:
         def rule(build: Builder, step: ProgramStep, taken: list[Value | None], number: int) -> Value | None:
             if number != program.output:
                 return None
-            own = copied(build, step, taken)
-            return build.convert(build.convert(own, fmt), own.format)
+            return _through(build, copied(build, step, taken), fmt)
 
         return rewritten(program, rule)
 
@@ -175,8 +173,7 @@ def narrow_operands(name: str) -> Change:
     def rule(build: Builder, step: ProgramStep, taken: list[Value | None], number: int) -> Value | None:
         if step.kind != "input" or step.how["name"] not in "AB" or not _is_wider(step.format, fmt):
             return None
-        own = copied(build, step, taken)
-        return build.convert(build.convert(own, fmt, saturate=not fmt.has_infinity), own.format)
+        return _through(build, copied(build, step, taken), fmt, saturate=not fmt.has_infinity)
 
     return lambda product: rewritten(product.program, rule)
 
@@ -185,12 +182,16 @@ def _is_wider(own: AnyFormat, fmt: Format) -> bool:
     return isinstance(own, Format) and own.precision > fmt.precision
 
 
+def _through(build: Builder, own: Value, fmt: Format, *, saturate: bool = False) -> Value:
+    """Return a value rounded to a narrower format, in its own one again."""
+    return build.convert(build.convert(own, fmt, saturate=saturate), own.format)
+
+
 def _after(kind: str, fmt: Format) -> Rule:
     def rule(build: Builder, step: ProgramStep, taken: list[Value | None], number: int) -> Value | None:
         if step.kind != kind or not _is_wider(step.format, fmt):
             return None
-        own = copied(build, step, taken)
-        return build.convert(build.convert(own, fmt), own.format)
+        return _through(build, copied(build, step, taken), fmt)
 
     return rule
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from tcsmt.interface.api.tolerance import tolerance
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
 from tcsmt.matrix_units.arithmetic.words import format_of
 from tcsmt.support.errors import Contradiction, TcsmtError
+from tcsmt.support.files import replace_bytes
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result, columns
 
@@ -73,10 +75,9 @@ class TestProposal(Result):
             for test in self.tests
             for name in ("a", "b", "expected", "atol")
         }
-        try:
-            np.savez_compressed(path, allow_pickle=False, **arrays)
-        except OSError as error:
-            raise TcsmtError(f"cannot write {path}: {error.strerror or error}") from None
+        content = io.BytesIO()
+        np.savez_compressed(content, allow_pickle=False, **arrays)
+        replace_bytes(Path(path), content.getvalue())
 
     def _facts(self) -> dict[str, Any]:
         return {
