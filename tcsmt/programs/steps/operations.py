@@ -14,6 +14,7 @@ from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, Operation, RoundedSu
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models import IeeeDotAdd
+from tcsmt.support.errors import TcsmtError
 
 _NEAREST = ROUNDINGS["RNE"]
 
@@ -130,8 +131,11 @@ def rounded(
     are +0.
 
     nans: what a NaN becomes. saturate: as ``cvt.satfinite`` of the PTX ISA: what is beyond the wanted
-    format's largest number becomes that number, an infinity as well.
+    format's largest number becomes that number, an infinity as well. Raises :class:`.TcsmtError` for a format
+    without a zero.
     """
+    if not target.has_subnormals:
+        raise TcsmtError(f"a conversion to {target.name}, which has no zero, is not described")
     return RoundedSum(
         terms=(number_of(source, x),),
         format=target,

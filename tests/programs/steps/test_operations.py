@@ -12,7 +12,7 @@ from tcsmt.language.run.arrays import Program
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.conversion import QUIET
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS, Format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, INTEGERS, AnyFormat, Format
 from tcsmt.matrix_units.arithmetic.ieee import Operation
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.arithmetic.words import unsigned
@@ -27,6 +27,7 @@ from tcsmt.programs.steps.operations import (
     scaled_sum,
 )
 from tcsmt.programs.steps.operations import rounded as converted
+from tcsmt.support.errors import TcsmtError
 from tests.oracles.rationals import rounded
 
 F32 = FORMATS["f32"]
@@ -191,6 +192,12 @@ def test_integers_are_rounded_once(source: str, target: str) -> None:
     (found,) = run.run({"x": np.array(words, np.uint64)})
     for word, result in zip(words, found.tolist(), strict=True):
         assert result == wanted.nearest_word(fmt.value(int(word)))
+
+
+@pytest.mark.parametrize("source", [FORMATS["f32"], INTEGERS["s32"]], ids=lambda fmt: fmt.name)
+def test_a_conversion_to_a_format_without_a_zero_is_refused(source: AnyFormat) -> None:
+    with pytest.raises(TcsmtError, match="ue8m0, which has no zero"):
+        converted(source, FORMATS["ue8m0"], var("x", 32), ROUNDINGS["RNE"], saturate=False, nans=QUIET)
 
 
 @pytest.mark.parametrize("up", [False, True])
